@@ -201,14 +201,16 @@ class KnownSubmissions {
       if (!record.outcome->start) return true;
       ++runs_;
       add(record.user, record.vc, record.gpus, record.submit, record.outcome->start,
-          record.outcome->duration, true);
+          record.outcome->duration, true, record.time_limit);
       return true;
     });
   }
 
   /// Says where it stands.
   std::size_t add(const std::string& user, const std::string& partition, std::int64_t gpus,
-                  SimTime submit, std::optional<SimTime> start, Seconds ran, bool ended) {
+                  SimTime submit, std::optional<SimTime> start, Seconds ran, bool ended,
+                  std::optional<Seconds> limit) {
+    limits_.push_back(limit);
     submitted_.push_back({.user = number_of(users_, user),
                           .pool = number_of(partitions_, partition),
                           .gpus = static_cast<std::int32_t>(gpus),
@@ -232,6 +234,27 @@ class KnownSubmissions {
     }
     return {std::move(sorted), now};
   }
+  /// Of the last days, in the pools of their partitions, oldest first; users as user_of says.
+  [[nodiscard]] std::vector<PastSubmission> past(
+      SimTime now, const std::map<std::string, std::uint32_t, std::less<>>& pools) const {
+    constexpr Seconds oldest{28 * 86'400};
+    constexpr Seconds unlimited{365 * 86'400};  // as Slurm plans
+    std::vector<std::optional<std::uint32_t>> pool_of(partitions_.size());
+    for (const auto& [name, number] : partitions_)
+      if (const auto found = pools.find(name); found != pools.end())
+        pool_of[number] = found->second;
+    std::vector<PastSubmission> past;
+    for (std::size_t i = 0; i < submitted_.size(); ++i) {
+      const eta::Submitted& each = submitted_[i];
+      if (each.submit >= now || each.submit < now - oldest || each.gpus < 1 || !pool_of[each.pool])
+        continue;
+      past.push_back({each.submit, each.user, *pool_of[each.pool], each.gpus, each.run_time_s,
+                      each.ended, limits_[i].value_or(unlimited)});
+    }
+    std::ranges::stable_sort(past, {}, &PastSubmission::submit);
+    return past;
+  }
+  [[nodiscard]] std::uint32_t user_of(const std::string& name) const { return users_.at(name); }
   [[nodiscard]] std::int64_t runs() const { return runs_; }
   /// "" = no finished job of the history.
   [[nodiscard]] const std::string& end_of_wanted() const { return end_of_wanted_; }
@@ -242,6 +265,7 @@ class KnownSubmissions {
     return numbers.try_emplace(name, static_cast<std::uint32_t>(numbers.size())).first->second;
   }
   std::vector<eta::Submitted> submitted_;
+  std::vector<std::optional<Seconds>> limits_;  // parallel to them
   Numbers users_, partitions_;
   std::int64_t runs_ = 0;
   std::string end_of_wanted_;
@@ -262,7 +286,8 @@ Result<QueueWithForecast> forecast_of_cluster(const settings::Session& session,
   for (const slurm::QueuedJob& job : queue->jobs)
     stands.push_back(known.add(job.user, job.partitions.empty() ? "" : job.partitions.front(),
                                job.gpus, job.submit, job.runs() ? job.start : std::nullopt,
-                               job.runs() ? queue->now - *job.start : Seconds(0), false));
+                               job.runs() ? queue->now - *job.start : Seconds(0), false,
+                               job.limit));
   std::vector<std::size_t> place;
   const eta::RunTimeModel model = known.model(queue->now, place);
   auto cluster = slurm::snapshot_of(*queue, [&](const slurm::QueuedJob& job) {
@@ -272,6 +297,10 @@ Result<QueueWithForecast> forecast_of_cluster(const settings::Session& session,
   });
   if (!cluster)
     return fail(cluster.error().code, fmt::format("{}: {}", source, cluster.error().message));
+  cluster->snapshot.past = known.past(queue->now, cluster->pool_of);
+  cluster->snapshot.site = model.site(no_index, 1);
+  for (std::size_t i = 0; i < cluster->queued.size(); ++i)
+    cluster->snapshot.jobs[i].user = known.user_of(queue->jobs[cluster->queued[i]].user);
   auto scheduler =
       study::plain_scheduler(policy, ClusterSpec{cluster->snapshot.pools},
                              static_cast<std::uint64_t>(session.settings.whole("seed")));
