@@ -39,9 +39,11 @@ void add_queue_flags(const Parser& parser, service::EtaRequest& request) {
   CLI::App& command = parser.app;
   command.add_option("job", request.job, "job id")->type_name("ID");
   command
-      .add_option("--from", request.from,
-                  "where the queue is read: FILE with what scontrol shows (- reads a pipe), or\n"
-                  "trace:FORMAT:PATH")
+      .add_option(
+          "--from", request.from,
+          "where the queue is read: slurm (asks scontrol; the default where it is), FILE\n"
+          "with what scontrol, squeue --json and sinfo --json printed (- reads a pipe), or\n"
+          "trace:FORMAT:PATH")
       ->type_name("WHERE");
   command
       .add_option(
@@ -70,12 +72,12 @@ Command eta_command(const Parser& parser) {
                    ->type_name("N"));
   command.footer(
       "Examples:\n"
-      "  (for what in config \"job -d\" node partition reservation; do scontrol show $what; done) "
-      "|\n"
-      "      schedmate eta --from -\n"
+      "  schedmate eta --from slurm\n"
+      "  (for what in \"node -d\" partition reservation assoc_mgr \"job -d\" config; do\n"
+      "      scontrol show $what; done) | schedmate eta --from -\n"
+      "  (squeue --json; sinfo --json) | schedmate eta --from -\n"
       "  schedmate eta --from trace:helios:data/venus/venus_sept2020_days0-12.csv.gz --at +9-14");
-  return {[flags](const CommandCall& call) { return print_eta(call, *flags); },
-          [flags] { return need(!flags->request.from.empty(), "eta", "--from WHERE"); }};
+  return {[flags](const CommandCall& call) { return print_eta(call, *flags); }};
 }
 
 }  // namespace schedmate

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How long forecasts take: of the snapshots of a replayed trace at random instants.
+/// How long forecasts take: of snapshots of a replayed trace at random instants, and of made-up
+/// ones, fresh and after a change, with the largest memory of the process so far.
 ///
 ///   eta_speed FORMAT:PATH POLICY FIRST_DAY LAST_DAY INSTANTS SEED > rows.csv
+///   eta_speed made POLICY WAITING GPUS POOLS SAMPLES THREADS > rows.csv
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <chrono>
-#include <schedmate/eta.hpp>
+#include <cmath>
+#include <schedmate/queue_forecaster.hpp>
 #include <schedmate/sim.hpp>
 #include <schedmate/trace.hpp>
 
@@ -84,12 +90,140 @@ int replayed(const std::vector<std::string>& arguments) {
   return 0;
 }
 
+/// One that waits; how long it runs is known to a factor.
+SnapshotJob made_job(Random& random, std::uint32_t number, std::uint32_t pools) {
+  constexpr std::array sizes{1, 1, 1, 1, 1, 1, 2, 2, 4, 4, 8, 8, 8, 16, 32};
+  SnapshotJob job;
+  job.id = std::to_string(number);
+  job.user = static_cast<std::uint32_t>(random.below(200));
+  job.pool = number % pools;
+  job.gpus = sizes[static_cast<std::size_t>(random.below(std::ssize(sizes)))];
+  job.burst = number;
+  const double hours = std::exp(1 + 1.5 * random.normal());
+  RunTimeCurve::Chances chances{};
+  for (std::size_t bin = 0; bin < RunTimeCurve::bins; ++bin) {
+    const double off = static_cast<double>(bin) - RunTimeCurve::place_of(3600 * hours);
+    chances[bin] = static_cast<float>(1 / (1 + std::exp(-off / 10)) / 10);
+  }
+  job.belief.curve = std::make_shared<const RunTimeCurve>(chances);
+  job.planned = FractionalSeconds(std::ceil(hours * 3) * 3600);
+  job.limit = Seconds(static_cast<std::int64_t>(job.planned.count()));
+  return job;
+}
+
+/// Pools as full as can be, some of their jobs for days.
+QueueSnapshot made_queue(std::int64_t waiting, std::int64_t gpus, std::uint32_t pools) {
+  Random random(1);
+  QueueSnapshot snapshot;
+  constexpr int day_s = 86'400;
+  snapshot.now = at(30 * day_s);
+  constexpr int of_node = 8;
+  std::vector<Cluster> clusters;
+  for (std::uint32_t i = 0; i < pools; ++i) {
+    snapshot.pools.push_back({.name = fmt::format("pool{}", i),
+                              .nodes = static_cast<int>(gpus / of_node / pools),
+                              .gpus_per_node = of_node,
+                              .gpu_type = ""});
+    clusters.emplace_back(snapshot.pools.back(), Placer::consolidate);
+  }
+  std::uint32_t number = 0;
+  // One GPU each, or the ten thousand would not be as many jobs.
+  for (std::int64_t free = gpus; free > 0;) {
+    SnapshotJob job = made_job(random, number, pools);
+    job.gpus = 1;
+    Cluster& cluster = clusters[job.pool];
+    ++number;
+    --free;
+    if (!cluster.find(job.gpus, job.where)) continue;
+    cluster.claim(JobId{number}, job.where);
+    const double ran_s = job.planned.count() * random.uniform() / 3;
+    job.started = snapshot.now - Seconds(static_cast<std::int64_t>(ran_s));
+    job.submit = *job.started;
+    snapshot.jobs.push_back(std::move(job));
+  }
+  for (std::int64_t i = 0; i < waiting; ++i) {
+    SnapshotJob job = made_job(random, number++, pools);
+    job.submit = snapshot.now - Seconds(waiting - i);
+    snapshot.jobs.push_back(std::move(job));
+  }
+  // As many GPU hours as the pools have, four weeks long.
+  const double gpu_s_a_day = static_cast<double>(gpus) * day_s;
+  constexpr int days = 28;
+  for (double used = 0; used < days * gpu_s_a_day;) {
+    const SnapshotJob job = made_job(random, number++, pools);
+    PastSubmission past;
+    past.submit = snapshot.now - Seconds(random.between(1, days * day_s));
+    past.user = job.user;
+    past.pool = job.pool;
+    past.gpus = job.gpus;
+    past.run_time_s = job.belief.draw(random.uniform(), 0);
+    past.planned = job.planned;
+    used += past.run_time_s * past.gpus;
+    snapshot.past.push_back(past);
+  }
+  std::ranges::sort(snapshot.past, {}, &PastSubmission::submit);
+  return snapshot;
+}
+
+int made(const std::vector<std::string>& arguments) {
+  const auto number = [&](std::size_t i) {
+    return parse_number<std::int64_t>(arguments[i]).value_or(1);
+  };
+  const auto pools = static_cast<std::uint32_t>(number(4));
+  const QueueSnapshot snapshot = made_queue(number(2), number(3), pools);
+  const auto scheduler = make_scheduler(arguments[1], {ClusterSpec{snapshot.pools}}, {});
+  if (!scheduler) {
+    fmt::print(stderr, "eta_speed: {}\n", scheduler.error().message);
+    return 3;
+  }
+  const EtaOptions options{.samples = number(5), .threads = static_cast<int>(number(6))};
+  fmt::print("what,jobs,waiting,pools,samples,ms,peak_mib,fingerprint\n");
+  const auto timed = [&](const char* what, std::size_t jobs, const auto& action) {
+    const auto start = std::chrono::steady_clock::now();
+    const QueueForecast forecast = action();
+    const double ms = ms_since(start);
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    fmt::print("{},{},{},{},{},{:.1f},{},{:016x}\n", what, jobs, number(2), pools, forecast.samples,
+               ms, used.ru_maxrss / 1024, fingerprint(forecast));
+  };
+  const std::size_t jobs = snapshot.jobs.size();
+  timed("fresh", jobs, [&] { return forecast_queue(snapshot, *scheduler, options).value(); });
+  QueueForecaster forecaster(snapshot, *scheduler, options);
+  timed("first", jobs, [&] { return forecaster.forecast().value(); });
+  timed("unchanged", jobs, [&] { return forecaster.forecast().value(); });
+  Random random(2);
+  constexpr int changes = 3;
+  constexpr std::int64_t few = 8;
+  for (int i = 0; i < changes; ++i) {
+    SnapshotJob job = made_job(random, 1'000'000 + static_cast<std::uint32_t>(i), pools);
+    job.submit = snapshot.now;
+    timed("arrival, few samples", jobs, [&] {
+      if (!forecaster.arrived(job)) return QueueForecast();
+      return forecaster.forecast(few).value();
+    });
+    timed("arrival, all", jobs, [&] { return forecaster.forecast().value(); });
+    const std::string id = snapshot.jobs[static_cast<std::size_t>(i) * 7].id;
+    timed("end, few samples", jobs, [&] {
+      if (!forecaster.ended(id)) return QueueForecast();
+      return forecaster.forecast(few).value();
+    });
+    timed("end, all", jobs, [&] { return forecaster.forecast().value(); });
+  }
+  timed("fresh of the changed", jobs,
+        [&] { return forecast_queue(forecaster.snapshot(), *scheduler, options).value(); });
+  return 0;
+}
+
 }  // namespace
 }  // namespace schedmate
 
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (arguments.size() == 7 && arguments[0] == "made") return schedmate::made(arguments);
   if (arguments.size() == 6) return schedmate::replayed(arguments);
-  fmt::print(stderr, "usage: eta_speed FORMAT:PATH POLICY FIRST_DAY LAST_DAY INSTANTS SEED\n");
+  fmt::print(stderr,
+             "usage: eta_speed FORMAT:PATH POLICY FIRST_DAY LAST_DAY INSTANTS SEED\n"
+             "       eta_speed made POLICY WAITING GPUS POOLS SAMPLES THREADS\n");
   return 2;
 }

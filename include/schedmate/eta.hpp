@@ -80,6 +80,15 @@ struct SnapshotJob {
   RunTimeSource source = RunTimeSource::site;
   /// Equal for jobs that were submitted as one: their run times are drawn alike.
   std::uint32_t burst = 0;
+  /// That it counts against, by index into QueueSnapshot::limits.
+  std::vector<std::uint32_t> limits{};
+};
+
+/// No more at a time of those who share it. A waiting job at such a limit is passed over: the
+/// policy is told of it once there is room beside those that run and those told of before it.
+struct SharedLimit {
+  std::string name;
+  std::optional<std::int64_t> gpus{}, jobs{};  ///< nothing: no limit
 };
 
 /// A submission of the past. Those of a day may come again.
@@ -110,6 +119,8 @@ struct QueueSnapshot {
   std::vector<NodeChange> changes;
   /// In order of submission.
   std::vector<SnapshotJob> jobs;
+  /// Pools are replayed apart: in each, what runs in the others now counts throughout.
+  std::vector<SharedLimit> limits{};
   /// The last days, oldest first; empty: nobody will submit anything.
   std::vector<PastSubmission> past;
   /// Runs reach their limits and are killed; else the owners know that they end before.
@@ -142,6 +153,7 @@ enum class QueueBlock : std::uint8_t {
   priority,       ///< it would fit, others go before it
   too_large,      ///< its pool has too few GPUs
   too_early,      ///< it may not start yet
+  shared_limit,   ///< it is at a limit that it shares
   kept_out,       ///< something other than the queue keeps it
 };
 [[nodiscard]] std::string_view name_of(QueueBlock block);
@@ -150,6 +162,8 @@ struct JobForecast {
   std::optional<InstantQuantiles> start;  ///< of a waiting job
   InstantQuantiles end;
   QueueBlock block = QueueBlock::none;
+  /// Of block shared_limit: which one, by index into QueueSnapshot::limits.
+  std::optional<std::uint32_t> limit;
   /// Running jobs whose end gives it its GPUs most often, by index into QueueSnapshot::jobs.
   struct Awaited {
     std::size_t job = 0;

@@ -22,6 +22,7 @@ struct PoolAlone {
     snapshot.past = whole.past;
     snapshot.limits_kill = whole.limits_kill;
     snapshot.site = whole.site;
+    snapshot.limits = eta::limits_left_to(whole, changed.pool);
     for (std::size_t i = 0; i < whole.jobs.size(); ++i) {
       if (i == waiting) job = snapshot.jobs.size();
       if (i == waiting || whole.jobs[i].pool == changed.pool)
@@ -56,9 +57,7 @@ struct Way {
 
 Result<Way> with_fewer_gpus(const PoolAlone& base, const SnapshotJob& job,
                             const Scheduler& scheduler) {
-  std::vector<std::uint32_t> all(base.snapshot.jobs.size());
-  for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
-  const auto replay = eta::PoolReplay::make(base.snapshot, job.pool, std::move(all), scheduler);
+  const auto replay = eta::PoolReplay::make(base.snapshot, job.pool, base.snapshot.jobs, scheduler);
   if (!replay) return tl::unexpected(replay.error());
   const std::int32_t of_node = base.snapshot.pools[job.pool].gpus_per_node;
   std::vector<std::int32_t> sizes = {job.gpus / 2, job.gpus / 4, replay->most_that_fit(job.gpus),

@@ -40,11 +40,6 @@ bool has_room(const Cluster& cluster, const Slice& slice) {
   return true;
 }
 
-/// Whether the queue alone decides when a job starts.
-bool can_start(QueueBlock block) {
-  return block != QueueBlock::too_large && block != QueueBlock::kept_out;
-}
-
 /// Any free GPUs, lowest nodes first; empty when there are too few.
 Placement anywhere(const Cluster& cluster, int gpus) {
   Placement where;
@@ -62,11 +57,10 @@ Placement anywhere(const Cluster& cluster, int gpus) {
 }  // namespace
 
 Result<PoolReplay> PoolReplay::make(const QueueSnapshot& snapshot, std::uint32_t pool,
-                                    std::vector<std::uint32_t> jobs, const Scheduler& scheduler) {
-  PoolReplay made(snapshot, snapshot.pools[pool], scheduler);
-  made.jobs_ = std::move(jobs);
+                                    std::vector<SnapshotJob> jobs, const Scheduler& scheduler) {
+  PoolReplay made(snapshot, pool, std::move(jobs), scheduler);
   for (std::uint32_t i = 0; i < made.jobs_.size(); ++i)
-    made.infos_[JobId{i}] = info_of(snapshot.jobs[made.jobs_[i]]);
+    made.infos_[JobId{i}] = info_of(made.jobs_[i]);
   if (auto placed = made.place_running(); !placed) return tl::unexpected(placed.error());
   for (const NodeChange& change : snapshot.changes) {
     if (change.pool != pool) continue;
@@ -82,17 +76,14 @@ Result<PoolReplay> PoolReplay::make(const QueueSnapshot& snapshot, std::uint32_t
 }
 
 Result<void> PoolReplay::place_running() {
-  const auto job_of = [&](std::uint32_t i) -> const SnapshotJob& {
-    return snapshot_->jobs[jobs_[i]];
-  };
   const auto refuse = [&](std::uint32_t i, std::string_view what) {
-    return fail(ErrorCode::invalid, fmt::format("job {} runs {}", job_of(i).id, what));
+    return fail(ErrorCode::invalid, fmt::format("job {} runs {}", jobs_[i].id, what));
   };
   for (const bool given : {true, false})
     for (std::uint32_t i = 0; i < jobs_.size(); ++i) {
-      const SnapshotJob& job = job_of(i);
+      const SnapshotJob& job = jobs_[i];
       if (!job.started || job.where.empty() == given) continue;
-      if (*job.started > snapshot_->now) return refuse(i, "since a time after the snapshot's");
+      if (*job.started > now_) return refuse(i, "since a time after the snapshot's");
       Placement where = job.where;
       if (!given && !cluster_.find(job.gpus, where)) {
         // Its real place is not known, and the others leave none that a placer would choose.
@@ -119,7 +110,7 @@ NodeState without_jobs_lost(NodeState state) {
 
 void PoolReplay::change_nodes() {
   std::ranges::stable_sort(changes_, {}, &NodeChange::when);
-  const auto past = std::ranges::upper_bound(changes_, snapshot_->now, {}, &NodeChange::when);
+  const auto past = std::ranges::upper_bound(changes_, now_, {}, &NodeChange::when);
   for (auto change = changes_.begin(); change != past; ++change)
     cluster_.set_state(change->node, without_jobs_lost(change->state));
   changes_.erase(changes_.begin(), past);
@@ -129,16 +120,20 @@ void PoolReplay::note_blocks() {
   // Nodes that are drained may come back.
   const auto all_gpus = static_cast<std::int64_t>(cluster_.node_end()) * cluster_.gpus_per_node();
   for (std::uint32_t i = 0; i < jobs_.size(); ++i) {
-    const SnapshotJob& job = snapshot_->jobs[jobs_[i]];
+    const SnapshotJob& job = jobs_[i];
+    const auto never_room = admission_.never_room_for(i);
     const auto block = [&] {
       if (job.started) return QueueBlock::none;
       if (job.kept_out) return QueueBlock::kept_out;
-      if (job.eligible && *job.eligible > snapshot_->now) return QueueBlock::too_early;
+      if (job.eligible && *job.eligible > now_) return QueueBlock::too_early;
       if (job.gpus > all_gpus) return QueueBlock::too_large;
+      if (never_room) return QueueBlock::shared_limit;
       if (job.gpus > cluster_.free_gpus()) return QueueBlock::gpus;
       return cluster_.fits(job.gpus) ? QueueBlock::priority : QueueBlock::fragmentation;
     };
     blocks_.push_back(block());
+    limits_.push_back(never_room);
+    can_start_.push_back(!job.kept_out && job.gpus <= all_gpus && !never_room);
   }
 }
 
@@ -148,16 +143,21 @@ void PoolReplay::tell_policy() {
     const JobId id{i};
     if (infos_.at(id).running)
       adopted.push_back(id);
-    else if (blocks_[i] == QueueBlock::too_early)
-      eligible_.emplace_back(*snapshot_->jobs[jobs_[i]].eligible, id);
-    else if (can_start(blocks_[i]))
-      arrived.push_back(id);
+    else if (can_start_[i] && blocks_[i] == QueueBlock::too_early)
+      eligible_.emplace_back(*jobs_[i].eligible, id);
+    else if (can_start_[i])
+      admission_.enter(i);
+  }
+  admission_.admit(arrived);
+  for (const std::uint32_t i : admission_.passed_over()) {
+    blocks_[i] = QueueBlock::shared_limit;
+    limits_[i] = admission_.no_room_for(i);
   }
   std::ranges::sort(eligible_);
   std::ranges::stable_sort(adopted, {}, [&](JobId id) { return infos_.at(id).run_since; });
-  Plan plan(cluster_, snapshot_->now);
-  plan.clear(snapshot_->now);
-  policy_({snapshot_->now, arrived, {}, infos_, cluster_, {}, {}, {}, adopted}, plan);
+  Plan plan(cluster_, now_);
+  plan.clear(now_);
+  policy_({now_, arrived, {}, infos_, cluster_, {}, {}, {}, adopted}, plan);
   first_.assign(plan.decisions().begin(), plan.decisions().end());
   first_wake_ = plan.wake();
   for (const Plan::Decision& decision : first_)
@@ -187,10 +187,11 @@ struct PoolReplay::Run {
   };
 
   const PoolReplay& from;
-  std::span<const Drawn> drawn;
+  std::span<const double> run_times_s;
   JobMap<JobInfo> infos;
   Cluster cluster;
   Policy policy;
+  Admission admission;
   Plan plan;
   SimTime now, wake;
   JobMap<State> states;
@@ -204,14 +205,15 @@ struct PoolReplay::Run {
   std::vector<std::uint32_t> changed;  // nodes
   std::size_t next_eligible = 0, next_change = 0;
 
-  Run(const PoolReplay& pool, std::span<const Drawn> draws)
+  Run(const PoolReplay& pool, std::span<const double> drawn_s)
       : from(pool),
-        drawn(draws),
+        run_times_s(drawn_s),
         infos(pool.infos_),
         cluster(pool.cluster_),
         policy(pool.policy_),
-        plan(cluster, pool.snapshot_->now),
-        now(pool.snapshot_->now),
+        admission(pool.admission_),
+        plan(cluster, pool.now_),
+        now(pool.now_),
         wake(pool.first_wake_),
         held_by(static_cast<std::size_t>(cluster.node_end()) *
                 static_cast<std::size_t>(cluster.gpus_per_node())),
@@ -222,13 +224,13 @@ struct PoolReplay::Run {
       const JobId id{i};
       const JobInfo& info = infos.at(id);
       if (!info.running) {
-        if (!can_start(pool.blocks_[i])) continue;
+        if (!pool.can_start_[i]) continue;
         ++open;
-        states[id].left = whole(drawn[i].run_time_s);
+        states[id].left = whole(run_times_s[i]);
         continue;
       }
       fates[i].start = info.run_since;
-      fates[i].end = std::max(now + Seconds(1), info.run_since + whole(drawn[i].run_time_s));
+      fates[i].end = std::max(now + Seconds(1), info.run_since + whole(run_times_s[i]));
       states[id].left = fates[i].end - now;
       ends.push_back({fates[i].end, id, 0});
       for (const Slice& slice : cluster.allocation(id)) remember(slice, i);
@@ -283,16 +285,17 @@ struct PoolReplay::Run {
   }
 
   void note_freed_by(std::uint32_t i, const Placement& where) {
-    constexpr std::size_t most = 4;
-    auto& list = fates[i].freed_by;
+    Fate& fate = fates[i];
     for (const Slice& slice : where)
       for (std::uint64_t rest = slice.gpus; rest != 0; rest &= rest - 1) {
         const std::uint32_t holder =
             held_by[slice.node * static_cast<std::size_t>(cluster.gpus_per_node()) +
                     static_cast<std::size_t>(std::countr_zero(rest))];
-        if (holder == 0 || holder > fates.size() || list.size() == most) continue;
-        const std::uint32_t job = from.jobs_[holder - 1];
-        if (std::ranges::find(list, job) == list.end()) list.push_back(job);
+        if (holder == 0 || holder > fates.size() || fate.count_freed_by == Fate::most_freed_by)
+          continue;
+        const auto known = std::span(fate.freed_by).first(fate.count_freed_by);
+        if (std::ranges::find(known, holder - 1) == known.end())
+          fate.freed_by[fate.count_freed_by++] = holder - 1;
       }
   }
 
@@ -306,6 +309,7 @@ struct PoolReplay::Run {
       cluster.release(end.job);
       infos.at(end.job).running = false;
       ended.push_back(end.job);
+      if (index_of(end.job) < fates.size()) admission.ended(index_of(end.job));
     }
   }
 
@@ -331,7 +335,8 @@ struct PoolReplay::Run {
   void take_due() {
     for (; next_eligible < from.eligible_.size() && from.eligible_[next_eligible].first <= now;
          ++next_eligible)
-      arrived.push_back(from.eligible_[next_eligible].second);
+      admission.enter(index_of(from.eligible_[next_eligible].second));
+    admission.admit(arrived);
     for (; next_change < from.changes_.size() && from.changes_[next_change].when <= now;
          ++next_change) {
       const NodeChange& change = from.changes_[next_change];
@@ -364,9 +369,9 @@ struct PoolReplay::Run {
   }
 };
 
-std::vector<Fate> PoolReplay::run(std::span<const Drawn> drawn,
+std::vector<Fate> PoolReplay::run(std::span<const double> run_times_s,
                                   const NextSubmission& next_submission, SimTime until) const {
-  Run run(*this, drawn);
+  Run run(*this, run_times_s);
   auto coming = next_submission();
   while (!run.over()) {
     SimTime next = std::min(run.wake, run.next_due());

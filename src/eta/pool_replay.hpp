@@ -5,17 +5,15 @@
 /// snapshot, after the policy has been told what runs and what waits; run() goes on from a copy of
 /// it, so one object serves all samples, from several threads.
 
+#include <array>
 #include <functional>
 #include <schedmate/eta.hpp>
 #include <span>
 #include <vector>
 
-namespace schedmate::eta {
+#include "eta/shared_limits.hpp"
 
-/// What a sample says of a job.
-struct Drawn {
-  double run_time_s = 0;  ///< in all, longer than it has run already
-};
+namespace schedmate::eta {
 
 struct Submission {
   SimTime submit;
@@ -29,47 +27,64 @@ struct Submission {
 struct Fate {
   SimTime start = never;
   SimTime end = never;
-  /// Jobs of the snapshot that held its GPUs last, by index; at most four.
-  std::vector<std::uint32_t> freed_by;
+  /// Jobs of the snapshot that held its GPUs last, by index into PoolReplay::jobs().
+  static constexpr std::size_t most_freed_by = 4;
+  std::array<std::uint32_t, most_freed_by> freed_by{};
+  std::uint8_t count_freed_by = 0;
 };
 
 class PoolReplay {
  public:
-  /// `jobs`: those of the pool, by index into QueueSnapshot::jobs. Errors: invalid.
+  PoolReplay(PoolReplay&&) = default;
+  PoolReplay& operator=(PoolReplay&&) = default;
+  /// `jobs`: those of the pool, in the snapshot's order. Nothing of the snapshot is looked at
+  /// later. Errors: invalid.
   [[nodiscard]] static Result<PoolReplay> make(const QueueSnapshot& snapshot, std::uint32_t pool,
-                                               std::vector<std::uint32_t> jobs,
+                                               std::vector<SnapshotJob> jobs,
                                                const Scheduler& scheduler);
 
-  /// Indices into QueueSnapshot::jobs.
-  [[nodiscard]] std::span<const std::uint32_t> jobs() const { return jobs_; }
+  [[nodiscard]] std::span<const SnapshotJob> jobs() const { return jobs_; }
   [[nodiscard]] QueueBlock block_of(std::size_t which) const { return blocks_[which]; }
+  /// Of QueueBlock::shared_limit, by index into QueueSnapshot::limits.
+  [[nodiscard]] std::optional<std::uint32_t> limit_of(std::size_t which) const {
+    return limits_[which];
+  }
   /// The largest gang of less than `below` GPUs that could start now, if nobody went before it; 0
   /// where none could.
   [[nodiscard]] std::int32_t most_that_fit(std::int32_t below) const;
 
   /// Until all jobs of the snapshot have ended, or at least started where nothing can stop them
-  /// again; `drawn` and the result are parallel to jobs(). `next_submission` gives submissions in
-  /// order of time, and nothing after the last.
+  /// again; run times (in all, seconds) and the result are parallel to jobs(). `next_submission`
+  /// gives submissions in order of time, and nothing after the last.
   using NextSubmission = std::function<std::optional<Submission>()>;
-  [[nodiscard]] std::vector<Fate> run(std::span<const Drawn> drawn,
+  [[nodiscard]] std::vector<Fate> run(std::span<const double> run_times_s,
                                       const NextSubmission& next_submission, SimTime until) const;
 
  private:
   struct Run;
-  PoolReplay(const QueueSnapshot& snapshot, const PartitionSpec& spec, const Scheduler& scheduler)
-      : snapshot_(&snapshot), cluster_(spec, Placer::consolidate), policy_(scheduler.decide) {}
+  PoolReplay(const QueueSnapshot& snapshot, std::uint32_t pool, std::vector<SnapshotJob> jobs,
+             const Scheduler& scheduler)
+      : now_(snapshot.now),
+        jobs_(std::move(jobs)),
+        cluster_(snapshot.pools[pool], Placer::consolidate),
+        policy_(scheduler.decide),
+        admission_(snapshot, pool, jobs_) {}
   [[nodiscard]] Result<void> place_running();
   void change_nodes();
   void tell_policy();
   void note_blocks();
 
-  const QueueSnapshot* snapshot_;
-  std::vector<std::uint32_t> jobs_;
-  std::vector<QueueBlock> blocks_;  // parallel to jobs_
+  SimTime now_;
+  std::vector<SnapshotJob> jobs_;
+  // Parallel to jobs_.
+  std::vector<QueueBlock> blocks_;
+  std::vector<std::optional<std::uint32_t>> limits_;
+  std::vector<bool> can_start_;  // as far as the queue decides
   // JobId i is jobs_[i]; later ids are of submissions.
   JobMap<JobInfo> infos_;
   Cluster cluster_;
   Policy policy_;
+  Admission admission_;
   std::vector<Plan::Decision> first_;  // of the first call
   SimTime first_wake_ = never;
   // What is still to come, in order of time: jobs that may start then, and nodes.

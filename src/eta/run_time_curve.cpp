@@ -81,6 +81,8 @@ std::string_view name_of(QueueBlock block) {
       return "too_large";
     case QueueBlock::too_early:
       return "too_early";
+    case QueueBlock::shared_limit:
+      return "shared_limit";
     case QueueBlock::kept_out:
       break;
   }

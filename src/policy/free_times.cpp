@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
-#include <iterator>
 #include <utility>
 
 namespace schedmate::policy {
@@ -29,25 +28,26 @@ void FreeTimes::follow(const Cluster& cluster, std::uint32_t node) {
   if (node >= is_up_.size()) add_nodes(cluster.node_end());
   const bool is_up = cluster.usable(node);
   if (is_up_[node] == is_up) return;
-  std::vector<std::pair<JobId, SimTime>> there;
-  for (const auto& [job, run] : runs_)
-    if (std::ranges::find(run.where, node, &Slice::node) != run.where.end())
-      there.emplace_back(job, run.until);
-  std::vector<Placement> places;
-  for (const auto& [job, until] : there) places.push_back(forget(job));
+  std::vector<JobId> there;
+  runs_.for_each([&](JobId job, const Run& run) {
+    bool is_there = false;
+    run.for_each_slice([&](const Slice& slice) { is_there = is_there || slice.node == node; });
+    if (is_there) there.push_back(job);
+  });
+  std::vector<Run> runs;
+  for (const JobId job : there) runs.push_back(forget(job));
   is_up_[node] = is_up;
   free_gpus_ += is_up ? gpus_per_node_ : -gpus_per_node_;
   for (int gpus = 1; together_ && gpus <= gpus_per_node_; ++gpus) {
     auto& order = order_[static_cast<std::size_t>(gpus)];
     if (is_up) {
-      order.emplace_hint(order.end(), SimTime::min(), node);
+      order.insert({SimTime::min(), node});
     } else {
       order.erase({ready(node, gpus), node});
     }
     ready(node, gpus) = is_up ? SimTime::min() : never;
   }
-  for (std::size_t i = 0; i < there.size(); ++i)
-    hold(there[i].first, std::move(places[i]), there[i].second);
+  for (std::size_t i = 0; i < there.size(); ++i) place(there[i], std::move(runs[i]));
 }
 
 SimTime& FreeTimes::ready(std::uint32_t node, int gpus) {
@@ -61,36 +61,47 @@ SimTime FreeTimes::ready(std::uint32_t node, int gpus) const {
 }
 
 void FreeTimes::hold(JobId job, Placement where, SimTime until) {
-  Run run{std::move(where), until};
-  for (const Slice& slice : run.where) {
+  Run run{.first = where.front(), .others = {}, .until = until};
+  if (where.size() > 1) run.others.assign(where.begin() + 1, where.end());
+  place(job, std::move(run));
+}
+
+void FreeTimes::place(JobId job, Run run) {
+  run.gpus = 0;
+  run.for_each_slice([&](const Slice& slice) {
     const int gpus = std::popcount(slice.gpus);
     if (is_up_[slice.node]) run.gpus += gpus;
-    if (!together_) continue;
+    if (!together_) return;
     auto& holds = holds_[slice.node];
-    const End end{until, job, gpus};
+    const End end{run.until, job, gpus};
     holds.insert(std::ranges::upper_bound(holds, end, std::less<>()), end);
     update(slice.node);
-  }
+  });
   free_gpus_ -= run.gpus;
-  ends_.insert({until, job, run.gpus});
-  runs_.emplace(job, std::move(run));
+  ends_.insert({run.until, job, run.gpus});
+  runs_[job] = std::move(run);
 }
 
 void FreeTimes::free(JobId job) { forget(job); }
 
-void FreeTimes::expect(JobId job, SimTime until) { hold(job, forget(job), until); }
+void FreeTimes::expect(JobId job, SimTime until) {
+  Run run = forget(job);
+  run.until = until;
+  place(job, std::move(run));
+}
 
-Placement FreeTimes::forget(JobId job) {
-  Run run = std::move(runs_.extract(job).mapped());
+FreeTimes::Run FreeTimes::forget(JobId job) {
+  Run run = std::move(runs_.at(job));
+  runs_.erase(job);
   ends_.erase({run.until, job, run.gpus});
   free_gpus_ += run.gpus;
-  if (!together_) return std::move(run.where);
-  for (const Slice& slice : run.where) {
+  if (!together_) return run;
+  run.for_each_slice([&](const Slice& slice) {
     auto& holds = holds_[slice.node];
     holds.erase(std::ranges::find(holds, job, &End::job));
     update(slice.node);
-  }
-  return std::move(run.where);
+  });
+  return run;
 }
 
 void FreeTimes::update(std::uint32_t node) {
@@ -103,9 +114,8 @@ void FreeTimes::update(std::uint32_t node) {
       SimTime& known = ready(node, ++gpus);
       if (known == when) continue;
       auto& order = order_[static_cast<std::size_t>(gpus)];
-      auto entry = order.extract({known, node});
-      entry.value().first = known = when;
-      order.insert(std::move(entry));
+      order.erase({known, node});
+      order.insert({known = when, node});
     }
   };
   from_here(gpus_per_node_ - busy, SimTime::min());
@@ -124,7 +134,7 @@ std::array<FreeTimes::Need, 2> FreeTimes::needs(int gang) const {
 SimTime FreeTimes::nth_node(int nodes, int gpus) const {
   const auto& order = order_[static_cast<std::size_t>(gpus)];
   if (static_cast<std::size_t>(nodes) > order.size()) return never;
-  return std::next(order.begin(), nodes - 1)->first;
+  return order.at(static_cast<std::size_t>(nodes - 1)).first;
 }
 
 SimTime FreeTimes::earliest(int gang) const {

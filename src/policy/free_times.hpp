@@ -10,12 +10,12 @@
 #include <cstdint>
 #include <schedmate/cluster.hpp>
 #include <schedmate/time.hpp>
-#include <set>
 #include <span>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "policy/sorted_chunks.hpp"
 
 namespace schedmate::policy {
 
@@ -39,9 +39,9 @@ class FreeTimes {
       return std::tie(at, job) < std::tie(other.at, other.job);
     }
   };
-  [[nodiscard]] const End* next_end() const { return ends_.empty() ? nullptr : &*ends_.begin(); }
+  [[nodiscard]] const End* next_end() const { return ends_.empty() ? nullptr : &ends_.front(); }
 
-  [[nodiscard]] const std::set<End>& ends() const { return ends_; }  ///< of all running jobs
+  [[nodiscard]] const SortedChunks<End>& ends() const { return ends_; }  ///< of all running jobs
 
   /// The earliest instant at which the gang could be placed; SimTime::min() when it could be now,
   /// `never` while too few nodes are up.
@@ -61,30 +61,38 @@ class FreeTimes {
   /// unless it is up.
   [[nodiscard]] SimTime ready(std::uint32_t node, int gpus) const;
   /// Nodes in the order in which they will have that many.
-  using Order = std::set<std::pair<SimTime, std::uint32_t>>;
+  using Order = SortedChunks<std::pair<SimTime, std::uint32_t>>;
   [[nodiscard]] const Order& order(int gpus) const {
     return order_[static_cast<std::size_t>(gpus)];
   }
 
  private:
+  /// Most runs have one slice, so that a copy of all of them costs little.
   struct Run {
-    Placement where;
+    Slice first;
+    Placement others;
     SimTime until;
     int gpus = 0;
+    template <class Action>
+    void for_each_slice(const Action& action) const {
+      action(first);
+      for (const Slice& slice : others) action(slice);
+    }
   };
+  void place(JobId job, Run run);
   [[nodiscard]] bool loses(const Slice& taken, int gpus, SimTime by) const;
   [[nodiscard]] SimTime nth_node(int nodes, int gpus) const;
   [[nodiscard]] SimTime& ready(std::uint32_t node, int gpus);
   void add_nodes(std::uint32_t end);
   void update(std::uint32_t node);
-  Placement forget(JobId job);
+  Run forget(JobId job);
 
   bool together_;  // else any free GPUs will do
   int gpus_per_node_;
   int free_gpus_;            // of nodes that are up
   std::vector<bool> is_up_;  // by node
-  std::unordered_map<JobId, Run> runs_;
-  std::set<End> ends_;
+  JobMap<Run> runs_;
+  SortedChunks<End> ends_;
 
   // together_ only
   std::vector<std::vector<End>> holds_;  // by node, ends in order

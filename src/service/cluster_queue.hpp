@@ -10,8 +10,10 @@
 
 namespace schedmate::service {
 
-/// From a file with what scontrol shows; "-" and other pipes are read once. Errors: invalid (no
-/// such file, or what it says of the cluster contradicts itself); those of request_files().
+/// `from` is "slurm" (the cluster of this machine, asked through scontrol), a file with what
+/// Slurm's tools print ("-" and other pipes are read once), or "": slurm where scontrol is in PATH.
+/// Errors: unsupported ("" without scontrol); of the tools as run_tool(); invalid (no such file, or
+/// what it says of the cluster contradicts itself); those of request_files().
 [[nodiscard]] Result<slurm::ClusterQueue> read_cluster_queue(const settings::Session& session,
                                                              const std::string& from);
 

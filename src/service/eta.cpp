@@ -38,6 +38,8 @@ std::string block_in_words(QueueBlock block, const std::string& pool, std::int64
       return fmt::format("{} has fewer than {} GPUs: it never starts", pool, gpus);
     case QueueBlock::too_early:
       return "it may not start yet";
+    case QueueBlock::shared_limit:
+      return "those who share its limit have taken all of it";
     case QueueBlock::kept_out:
       break;
   }
@@ -231,8 +233,12 @@ class KnownSubmissions {
 Result<QueueWithForecast> forecast_of_cluster(const settings::Session& session,
                                               const EtaRequest& request,
                                               const study::PolicySpec& policy) {
+  if (!request.at.empty() || !request.cluster.empty())
+    return fail(ErrorCode::unsupported,
+                "eta: --at and --cluster are of a trace: --from trace:FORMAT:PATH");
   const auto queue = read_cluster_queue(session, request.from);
   if (!queue) return tl::unexpected(queue.error());
+  const std::string source = request.from.empty() ? "slurm" : request.from;
   KnownSubmissions known;
   if (auto read = known.read(session, request.job); !read) return tl::unexpected(read.error());
   std::vector<std::size_t> stands;
@@ -248,7 +254,7 @@ Result<QueueWithForecast> forecast_of_cluster(const settings::Session& session,
                             model.has_own(i) ? RunTimeSource::user : RunTimeSource::site};
   });
   if (!cluster)
-    return fail(cluster.error().code, fmt::format("{}: {}", request.from, cluster.error().message));
+    return fail(cluster.error().code, fmt::format("{}: {}", source, cluster.error().message));
   auto scheduler =
       study::plain_scheduler(policy, ClusterSpec{cluster->snapshot.pools},
                              static_cast<std::uint64_t>(session.settings.whole("seed")));

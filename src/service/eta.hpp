@@ -12,7 +12,7 @@
 namespace schedmate::service {
 
 struct EtaRequest {
-  std::string from;  ///< "trace:FORMAT:PATH", or a file with what scontrol shows
+  std::string from;  ///< "trace:FORMAT:PATH", or as read_cluster_queue() takes it
   std::string at;    ///< of a trace: seconds of its clock, a date, or "+5d" after its begin
   std::string policy = "slurm_backfill";  ///< "NAME[:key=value,...]", as in simulate
   std::string cluster;                    ///< TOML file, "" = the trace's own

@@ -5,9 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <iterator>
 #include <set>
 
 #include "base/text.hpp"
+#include "base/words.hpp"
+#include "slurm/held.hpp"
+#include "slurm/records.hpp"
 #include "slurm/shown.hpp"
 #include "trace/hostlist.hpp"
 #include "trace/values.hpp"
@@ -60,66 +65,115 @@ std::uint64_t gpus_by_index(std::string_view gres) {
   return which;
 }
 
-struct TaskRange {
-  std::int64_t first = 0, last = -1, step = 1;
-};
-
-/// "0-3%1", "1,5-9:2".
-std::vector<TaskRange> tasks_listed(std::string_view list) {
-  std::vector<TaskRange> ranges;
-  for (const auto range : split(list.substr(0, list.find('%')), ',')) {
-    const std::size_t dash = range.find('-');
-    const std::size_t colon = range.find(':');
-    const auto first = parse_number<std::int64_t>(range.substr(0, dash));
-    if (!first) continue;
-    if (dash == std::string_view::npos) {
-      ranges.push_back({*first, *first, 1});
-      continue;
-    }
-    const auto last = parse_number<std::int64_t>(
-        range.substr(dash + 1, colon == std::string_view::npos ? colon : colon - dash - 1));
-    const auto step = colon == std::string_view::npos
-                          ? std::optional<std::int64_t>(1)
-                          : parse_number<std::int64_t>(range.substr(colon + 1));
-    if (last && step && *step > 0 && *last >= *first) ranges.push_back({*first, *last, *step});
-  }
-  return ranges;
+/// The GPUs of a list of resources. Errors: invalid (it names some, but not how many).
+Result<std::int64_t> gpus_in(std::string_view tres) {
+  std::string_view rest = tres;
+  while (const auto item = trace::next_gpu_item(rest))
+    if (!item->empty() && !trace::count_of_gpu_item(*item))
+      return fail(ErrorCode::invalid,
+                  fmt::format("its GPUs are no number: {}", tres.substr(0, 80)));
+  return trace::gpus_of_tres(tres).value_or(0);
 }
 
-std::int64_t tasks_of(std::string_view list) {
-  constexpr std::int64_t most = 1'000'000;
-  std::int64_t count = 0;
-  for (const TaskRange& range : tasks_listed(list))
-    count = std::min(most, count + std::min(most, (range.last - range.first) / range.step + 1));
-  return std::max<std::int64_t>(1, count);
+/// A job's state, in one word.
+bool has_ended(std::string_view state) {
+  constexpr auto ends = std::to_array<std::string_view>(
+      {"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL",
+       "DEADLINE", "OUT_OF_MEMORY", "REVOKED", "LAUNCH_FAILED", "RECONFIG_FAIL"});
+  return std::ranges::find(ends, state) != ends.end();
+}
+
+bool has_word(std::string_view state, std::string_view word) {
+  for (std::string_view part : split(state, '+')) {
+    part = part.substr(0, part.find_first_of("*~#!%$@^-"));
+    if (part == word) return true;
+  }
+  return false;
 }
 
 class QueueReader {
  public:
-  explicit QueueReader(bool no_jobs) : any_job_(no_jobs) {}
-
   Result<void> take(const ShownRecord& record) {
+    const bool named = record.kind == "JobId" || record.kind == "NodeName" ||
+                       record.kind == "PartitionName" || record.kind == "ReservationName";
+    if (named && is_second(record)) return {};
+    if (named && record.values.text(record.kind).empty()) return wrong(record, "has no name");
     if (record.kind == "JobId") return take_job(record);
     if (record.kind == "NodeName") return take_node(record);
     if (record.kind == "PartitionName") return take_partition(record);
     if (record.kind == "ReservationName") return take_reservation(record);
+    if (record.kind == "NoJobs") any_job_ = true;
+    if (record.kind == "LastUpdate") changed_ = record.values.when("LastUpdate");
+    if (record.kind == "Error" && complaint_.empty())
+      complaint_ = fmt::format("{}: Slurm said: {}", record.line,
+                               record.values.text("Error").substr(0, 200));
+    if (record.kind != "Configuration") return {};
     for (const char* const key : settings_read)
       if (record.values.has(key)) queue_.settings[key] = record.values.text(key);
     if (const auto now = record.values.when("Configuration")) queue_.now = *now;
     return {};
   }
 
-  Result<ClusterQueue> finish() && {
-    if (queue_.nodes.empty()) return missing("scontrol show node");
-    if (!any_job_) return missing("scontrol show job -d");
-    if (queue_.now == SimTime()) queue_.now = latest_;
-    if (queue_.now == SimTime()) return missing("scontrol show config");
-    if (queue_.partitions.empty()) derive_partitions();
+  Result<ClusterQueue> finish(std::string_view text) && {
+    if (queue_.nodes.empty()) return missing("node", "`scontrol show node` or `sinfo --json`");
+    if (!any_job_) return missing("job", "`scontrol show job -d` or `squeue --json`");
+    if (!complaint_.empty()) queue_.notes.push_back(complaint_);
+    note_times();
+    if (queue_.now == SimTime()) return missing("instant", "`scontrol show config`");
+    if (queue_.partitions.empty())
+      derive_partitions();
+    else
+      note_strangers();
     std::ranges::stable_sort(queue_.jobs, {}, &QueuedJob::submit);
+    if (auto fits = check_held(queue_, nodes_after_jobs_); !fits)
+      return tl::unexpected(fits.error());
+    queue_.limits = read_limits(text, queue_);
     return std::move(queue_);
   }
 
  private:
+  /// Whether there is another source of such records, which came first.
+  bool is_second(const ShownRecord& record) {
+    const auto [first, fresh] = is_json_.try_emplace(record.kind, record.json);
+    if (first->second == record.json) return false;
+    constexpr std::string_view note = "what is there both as text and as JSON was read once";
+    if (std::ranges::find(queue_.notes, note) == queue_.notes.end())
+      queue_.notes.emplace_back(note);
+    return true;
+  }
+
+  /// When it is, and what cannot have happened by then.
+  void note_times() {
+    constexpr Seconds usual{5};
+    constexpr Seconds far{15 * 60};
+    const SimTime config = queue_.now;
+    const SimTime of_jobs = std::max(latest_, changed_.value_or(SimTime()));
+    if (config == SimTime()) queue_.now = of_jobs;
+    const bool other_zone = is_json_["JobId"] && config != SimTime() &&
+                            (of_jobs - config > far || (changed_ && config - of_jobs > far));
+    if (other_zone) {
+      queue_.now = of_jobs;
+      queue_.notes.push_back(
+          fmt::format("the settings are of another time than the jobs, by {}: recorded at another "
+                      "time, or text "
+                      "not in UTC (TZ=UTC scontrol ...); the jobs' time was taken",
+                      in_words(of_jobs > config ? of_jobs - config : config - of_jobs)));
+    }
+    std::size_t late = 0;
+    std::string first;
+    for (QueuedJob& job : queue_.jobs) {
+      const SimTime happened = job.runs() ? std::max(job.submit, *job.start) : job.submit;
+      if (happened > queue_.now + usual && ++late == 1) first = job.id;
+      job.submit = std::min(job.submit, queue_.now);
+      if (job.runs()) job.start = std::min(*job.start, queue_.now);
+    }
+    if (late > 0)
+      queue_.notes.push_back(fmt::format(
+          "{} jobs were submitted or started after the time that this was recorded (the first: "
+          "{}): clocks differ; they are taken to have been just then",
+          late, first));
+  }
+
   static constexpr std::array settings_read = {"ClusterName",
                                                "SchedulerType",
                                                "SchedulerParameters",
@@ -141,8 +195,10 @@ class QueueReader {
     return fail(ErrorCode::invalid, fmt::format("{}: {} {}: {}", record.line, record.kind,
                                                 record.values.text(record.kind), what));
   }
-  static tl::unexpected<Error> missing(std::string_view command) {
-    return fail(ErrorCode::invalid, fmt::format("has nothing of `{}`", command));
+  [[nodiscard]] tl::unexpected<Error> missing(std::string_view what,
+                                              std::string_view command) const {
+    if (!complaint_.empty()) return fail(ErrorCode::invalid, complaint_);
+    return fail(ErrorCode::invalid, fmt::format("shows no {}: add {}", what, command));
   }
 
   Result<void> take_job(const ShownRecord& record) {
@@ -153,24 +209,33 @@ class QueueReader {
     if (!seen_.insert("job " + job.id).second) return wrong(record, "is there twice");
     job.state = shown.text("JobState");
     if (job.state.empty())
-      return wrong(record, "it has no JobState (scontrol show job -d, without -o)");
+      return wrong(record, record.json ? "has no job_state (squeue --json)"
+                                       : "has no JobState (scontrol show job -d, without -o)");
+    if (!record.whole) return wrong(record, "is cut off");
     for (const char* const key : {"StartTime", "EligibleTime", "SubmitTime", "LastSchedEval"})
       if (const auto when = shown.when(key);
           when && (key != std::string_view("StartTime") || job.runs()))
         note_time(key, *when);
     if (!job.runs() && !job.waits()) {
-      queue_.ended[job.id] = job.state;
+      if (!has_ended(job.state))
+        queue_.notes.push_back(fmt::format("job {} is left out: what the state {} is, is not known",
+                                           job.id, job.state.substr(0, 40)));
+      else
+        queue_.ended[job.id] = job.state;
       return {};
     }
     const auto submit = shown.when("SubmitTime");
-    if (!submit) return wrong(record, "its SubmitTime is no date");
+    if (!submit) return wrong(record, "has a SubmitTime that is no date");
     job.submit = *submit;
     read_owner(shown, job);
     read_request(shown, job);
+    const auto gpus = gpus_asked_for(shown, job);
+    if (!gpus) return wrong(record, gpus.error().message);
+    job.gpus = *gpus;
     job.eligible = shown.when("EligibleTime");
     job.start = shown.when("StartTime");
     if (job.runs()) {
-      if (!job.start) return wrong(record, "it runs, but has no StartTime");
+      if (!job.start) return wrong(record, "runs, but has no StartTime");
       if (auto held = read_held(shown, job); !held) return wrong(record, held.error().message);
     }
     queue_.jobs.push_back(std::move(job));
@@ -206,13 +271,12 @@ class QueueReader {
     job.reason = shown.text("Reason") == "None" ? "" : shown.text("Reason");
     job.dependency = shown.text("Dependency");
     job.reservation = shown.text("Reservation");
-    std::string_view tres = shown.text("TRES");
-    if (tres.empty()) tres = shown.text("ReqTRES");
-    if (tres.empty()) tres = shown.text("AllocTRES");
-    job.gpus = trace::gpus_of_tres(tres).value_or(0);
-    job.nodes = std::max<std::int64_t>(1, shown.whole("NumNodes"));
-    job.cpus = shown.whole("NumCPUs");
-    job.memory_mib = trace::parse_memory_mib(trace::tres_value(tres, "mem"), 1).value_or(0);
+    job.nodes = std::clamp<std::int64_t>(shown.whole("NumNodes"), 1, trace::most_hosts);
+    job.cpus = std::max<std::int64_t>(0, shown.whole("NumCPUs"));
+    for (const char* const key : {"TRES", "AllocTRES", "ReqTRES"})
+      if (job.memory_mib == 0)
+        job.memory_mib =
+            trace::parse_memory_mib(trace::tres_value(shown.text(key), "mem"), 1).value_or(0);
     job.priority = shown.whole("Priority");
     job.limit = shown.duration("TimeLimit");
     const std::string_view tasks = shown.text("ArrayTaskId");
@@ -220,6 +284,23 @@ class QueueReader {
     job.tasks_at_once = shown.whole("ArrayTaskThrottle");
     job.required_nodes = hosts(shown.text("ReqNodeList"), job.id);
     job.excluded_nodes = hosts(shown.text("ExcNodeList"), job.id);
+  }
+
+  /// A site that does not account for GPUs has none among the TRES.
+  static Result<std::int64_t> gpus_asked_for(const Shown& shown, const QueuedJob& job) {
+    for (const char* const key : {"TRES", "AllocTRES", "ReqTRES"}) {
+      const auto gpus = gpus_in(shown.text(key));
+      if (!gpus || *gpus > 0) return gpus;
+    }
+    const std::int64_t tasks =
+        std::clamp<std::int64_t>(shown.whole("NumTasks"), 1, trace::most_gpus);
+    for (const auto& [key, times] :
+         {std::pair("TresPerJob", std::int64_t{1}), std::pair("TresPerNode", job.nodes),
+          std::pair("TresPerTask", tasks)}) {
+      const auto gpus = gpus_in(shown.text(key));
+      if (!gpus || *gpus > 0) return gpus.map([&](std::int64_t one) { return one * times; });
+    }
+    return 0;
   }
 
   std::vector<std::string> hosts(std::string_view list, std::string_view of) {
@@ -236,14 +317,17 @@ class QueueReader {
     for (std::size_t i = 0; i < nodes.size() && nodes.size() == gres.size(); ++i) {
       const auto names = trace::expand_hosts(nodes[i]);
       if (!names) return tl::unexpected(names.error());
-      const std::int64_t count = trace::gpus_of_tres(gres[i]).value_or(0);
+      const auto count = gpus_in(gres[i]);
+      if (!count) return tl::unexpected(count.error());
       for (const std::string& name : *names)
-        job.held.push_back({name, count, gpus_by_index(gres[i])});
+        job.held.push_back({name, *count, gpus_by_index(gres[i])});
     }
+    if (job.gpus == 0)
+      for (const HeldNode& each : job.held) job.gpus += each.gpus;
     if (!job.held.empty()) return {};
     const auto names = trace::expand_hosts(shown.text("NodeList"));
     if (!names) return tl::unexpected(names.error());
-    if (names->empty()) return fail(ErrorCode::invalid, "it runs, but on no node");
+    if (names->empty()) return fail(ErrorCode::invalid, "runs, but on no node");
     const auto share = job.gpus / static_cast<std::int64_t>(names->size());
     for (const std::string& name : *names) job.held.push_back({name, share, 0});
     return {};
@@ -255,25 +339,55 @@ class QueueReader {
     node.name = shown.text("NodeName");
     if (!seen_.insert("node " + node.name).second) return wrong(record, "is there twice");
     node.state = shown.text("State");
-    if (node.state.empty()) return wrong(record, "it has no State");
+    if (!record.whole) return wrong(record, "is cut off");
+    if (node.state.empty()) return wrong(record, "has no State");
     node.reason = shown.text("Reason");
     node.partitions = listed(shown.text("Partitions"));
     const std::string_view items = shown.text("Gres");
-    node.gpus =
-        std::clamp<std::int64_t>(trace::gpus_of_tres(items).value_or(0), 0, most_gpus_of_node);
+    const auto gpus = gpus_in(items);
+    if (!gpus) return wrong(record, gpus.error().message);
+    if (*gpus > most_gpus_of_node)
+      return wrong(record, fmt::format("has {} GPUs, more than {}", *gpus, most_gpus_of_node));
+    node.gpus = *gpus;
     node.gpu_type = trace::gpu_types_of_tres(items);
+    read_state(node);
+    read_use(shown, node);
+    nodes_after_jobs_ = any_job_;
     node.cpus = shown.whole("CPUTot");
     node.free_cpus = node.cpus - shown.whole("CPUAlloc");
     node.memory_mib = static_cast<double>(shown.whole("RealMemory"));
     node.free_memory_mib = node.memory_mib - static_cast<double>(shown.whole("AllocMem"));
-    constexpr std::array<std::string_view, 9> barred = {
-        "DOWN",    "DRAIN",  "FAIL",          "MAINT",         "REBOOT",
-        "UNKNOWN", "FUTURE", "POWERING_DOWN", "NOT_RESPONDING"};
-    node.takes_jobs = !node.state.contains('*') && std::ranges::none_of(barred, [&](auto word) {
-      return node.state.contains(word);
-    });
     queue_.nodes.push_back(std::move(node));
     return {};
+  }
+
+  void read_state(ClusterNode& node) {
+    constexpr auto bases = std::to_array<std::string_view>(
+        {"IDLE", "MIXED", "ALLOCATED", "COMPLETING", "PLANNED", "RESERVED", "DOWN", "UNKNOWN",
+         "FUTURE", "ERROR", "DRAINED", "DRAINING", "MAINT", "FAIL", "FAILING", "INVAL"});
+    constexpr auto barred = std::to_array<std::string_view>(
+        {"DOWN", "DRAIN", "DRAINED", "DRAINING", "FAIL", "FAILING", "ERROR", "MAINT", "REBOOT",
+         "REBOOT_ISSUED", "REBOOT_REQUESTED", "UNKNOWN", "FUTURE", "POWERING_DOWN", "POWER_DOWN",
+         "NOT_RESPONDING", "INVALID_REG", "INVAL", "BLOCKED"});
+    const auto there = [&](std::string_view word) { return has_word(node.state, word); };
+    const bool known = std::ranges::any_of(bases, there);
+    if (!known)
+      queue_.notes.push_back(
+          fmt::format("node {} is taken to start no job: what the state {} is, is "
+                      "not known",
+                      node.name, node.state.substr(0, 40)));
+    node.takes_jobs = known && !node.state.contains('*') && std::ranges::none_of(barred, there);
+  }
+
+  static void read_use(const Shown& shown, ClusterNode& node) {
+    const std::string_view used = shown.text("GresUsed");
+    if (used.contains("gpu")) {
+      node.used = gpus_in(used).value_or(0);
+      const std::uint64_t which = gpus_by_index(used);
+      if (std::popcount(which) == *node.used) node.which_used = which;
+    } else if (shown.text("CfgTRES").contains("gres/gpu")) {
+      node.used = gpus_in(shown.text("AllocTRES")).value_or(0);
+    }
   }
 
   Result<void> take_partition(const ShownRecord& record) {
@@ -281,6 +395,8 @@ class QueueReader {
     Partition partition;
     partition.name = shown.text("PartitionName");
     if (!seen_.insert("partition " + partition.name).second) return wrong(record, "is there twice");
+    if (!record.whole) return wrong(record, "is cut off");
+    partition.own_qos = shown.text("QoS");
     partition.nodes = hosts(shown.text("Nodes"), partition.name);
     partition.up = shown.text("State").empty() || shown.text("State") == "UP";
     partition.most = shown.duration("MaxTime");
@@ -303,7 +419,8 @@ class QueueReader {
     const auto start = shown.when("StartTime");
     const auto end = shown.when("EndTime");
     if (!start || !end || *end < *start)
-      return wrong(record, "its StartTime and EndTime are no span");
+      return wrong(record,
+                   record.whole ? "has no span between StartTime and EndTime" : "is cut off");
     made.start = *start;
     made.end = *end;
     made.users = shown.text("Users");
@@ -322,57 +439,44 @@ class QueueReader {
         found[name].nodes.push_back(node.name);
       }
     for (auto& [name, partition] : found) queue_.partitions.push_back(std::move(partition));
+    queue_.notes.emplace_back(
+        "no partitions are shown: they are taken to be those of the nodes, without limits");
+  }
+
+  void note_strangers() {
+    std::set<std::string_view> known;
+    for (const ClusterNode& node : queue_.nodes) known.insert(node.name);
+    for (const Partition& partition : queue_.partitions) {
+      const auto other = std::ranges::find_if(
+          partition.nodes, [&](const std::string& name) { return !known.contains(name); });
+      if (other != partition.nodes.end())
+        queue_.notes.push_back(
+            fmt::format("partition {} has nodes that are not shown (the first: {}): their GPUs are "
+                        "not counted",
+                        partition.name, *other));
+    }
   }
 
   ClusterQueue queue_;
   std::set<std::string, std::less<>> seen_;
+  /// Whether records of such a kind come as JSON.
+  std::map<std::string, bool, std::less<>> is_json_;
   SimTime latest_;
-  bool any_job_;
+  std::optional<SimTime> changed_;  ///< the jobs, as their document says
+  std::string complaint_;
+  bool any_job_ = false;
+  bool nodes_after_jobs_ = false;
 };
 
 }  // namespace
 
-bool QueuedJob::runs() const {
-  return state.starts_with("RUNNING") || state.starts_with("SUSPENDED") ||
-         state.starts_with("COMPLETING") || state.starts_with("CONFIGURING") ||
-         state.starts_with("STOPPED") || state.starts_with("SIGNALING") ||
-         state.starts_with("STAGE_OUT");
-}
-
-bool QueuedJob::waits() const {
-  return state.starts_with("PENDING") || state.starts_with("REQUEUE") ||
-         state.starts_with("SPECIAL_EXIT") || state.starts_with("RESV_DEL_HOLD");
-}
-
-bool Partition::takes(const QueuedJob& job) const {
-  const auto among = [](const std::vector<std::string>& all, const std::string& one) {
-    return all.empty() || std::ranges::find(all, one) != all.end();
-  };
-  return up && for_all && among(accounts, job.account) && among(qos, job.qos) &&
-         (!most || (job.limit && *job.limit <= *most)) &&
-         (most_nodes == 0 || job.nodes <= most_nodes);
-}
-
-bool may_mean(std::string_view wanted, std::string_view id) {
-  if (wanted == id) return true;
-  const std::size_t line = id.find('_');
-  if (line == std::string_view::npos) return false;
-  if (wanted == id.substr(0, line)) return true;
-  const std::string_view tasks = id.substr(line + 1);
-  if (!wanted.starts_with(id.substr(0, line + 1)) || !tasks.starts_with('[')) return false;
-  const auto task = parse_number<std::int64_t>(wanted.substr(line + 1));
-  return task && std::ranges::any_of(tasks_listed(tasks.substr(1, tasks.find(']') - 1)),
-                                     [&](const TaskRange& range) {
-                                       return *task >= range.first && *task <= range.last &&
-                                              (*task - range.first) % range.step == 0;
-                                     });
-}
-
 Result<ClusterQueue> read_queue(std::string_view text) {
-  QueueReader reader(text.contains("No jobs in the system"));
-  for (const ShownRecord& record : read_shown(text))
+  const auto records = read_records(text);
+  if (!records) return tl::unexpected(records.error());
+  QueueReader reader;
+  for (const ShownRecord& record : *records)
     if (auto taken = reader.take(record); !taken) return tl::unexpected(taken.error());
-  return std::move(reader).finish();
+  return std::move(reader).finish(text);
 }
 
 }  // namespace schedmate::slurm

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A Slurm cluster at one instant: jobs, nodes, partitions, reservations and settings, as
-/// `scontrol show` tells them. Foreign text: nothing in it is believed further than it can be
-/// checked, and what contradicts itself is an error that names the line.
+/// A Slurm cluster at one instant: jobs, nodes, partitions, reservations, limits and settings, as
+/// its tools tell them, in text or JSON. Foreign text: nothing in it is believed further than it
+/// can be checked, and what contradicts itself is an error that names the line.
 
 #include <cstdint>
 #include <map>
@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "slurm/limits.hpp"
 
 namespace schedmate::slurm {
 
@@ -55,10 +57,15 @@ struct ClusterNode {
   std::vector<std::string> partitions;
   /// Jobs may be started there; else it is down, drained, reserved for maintenance or the like.
   bool takes_jobs = true;
+  /// GPUs in use; nothing: not said.
+  std::optional<std::int64_t> used{};
+  /// Which of them, if all of `used` are; bit g: GPU g.
+  std::optional<std::uint64_t> which_used{};
 };
 
 struct Partition {
   std::string name;
+  std::string own_qos;  ///< whose limits its jobs share
   std::vector<std::string> nodes;
   bool up = true;
   std::optional<Seconds> most, usual;  ///< time limits
@@ -86,18 +93,26 @@ struct ClusterQueue {
   std::vector<ClusterNode> nodes;
   std::vector<Partition> partitions;
   std::vector<Reservation> reservations;
+  std::vector<GroupLimit> limits;
   std::map<std::string, std::string, std::less<>> settings;  ///< slurm.conf; empty: not given
-  /// What could not be read, one sentence each.
+  /// What could not be read or does not fit together, one sentence each.
   std::vector<std::string> notes;
+  /// Jobs began or ended between the reading of the jobs and that of the nodes.
+  bool moved = false;
 };
+
+/// How many tasks such a list names, "0-3%1" or "1,5-9:2"; at least one, at most a million.
+[[nodiscard]] std::int64_t tasks_of(std::string_view list);
 
 /// Whether a user who writes `wanted` may mean the job `id`: the array that it is of, or a task
 /// that it stands for ("13" and "13_2" of "13_[0-3%1]").
 [[nodiscard]] bool may_mean(std::string_view wanted, std::string_view id);
 
-/// From the outputs of `scontrol show config`, `job -d`, `node`, `partition` and `reservation`, in
-/// any order. Errors: invalid where jobs or nodes are missing, one is named twice, or no instant is
-/// known; the message begins with "LINE: " where there is one.
+/// From the outputs of `scontrol show config`, `job -d`, `node`, `partition`, `reservation` and
+/// `assoc_mgr`, of `squeue --json` and of `sinfo --json`, in any order. What is there both as text
+/// and as JSON is read from what comes first. Errors: invalid where jobs or nodes are missing, are
+/// cut off or named twice, where jobs have more GPUs than there are or the same, and where no
+/// instant is known; the message begins with "LINE: " where there is one.
 [[nodiscard]] Result<ClusterQueue> read_queue(std::string_view text);
 
 }  // namespace schedmate::slurm

@@ -101,25 +101,6 @@ TEST_CASE("what a job asks for, why it waits, what it holds") {
   CHECK(std::popcount(on_n4) == 7);
 }
 
-TEST_CASE("what contradicts itself or is missing is an error with its line") {
-  const auto message = [](const std::string& text) {
-    const auto queue = read_queue(text);
-    return queue ? "" : queue.error().message;
-  };
-  CHECK(message("") == "has nothing of `scontrol show node`");
-  CHECK(message("\0\x01binary") == "has nothing of `scontrol show node`");
-  const std::size_t nodes = recorded().find("NodeName=");
-  CHECK(message(recorded().substr(0, nodes)) == "has nothing of `scontrol show node`");
-  CHECK(message(recorded().substr(nodes)) == "has nothing of `scontrol show job -d`");
-  CHECK(message(changed("JobId=2 ", "JobId=1 ")).ends_with("JobId 1: is there twice"));
-  CHECK(message(changed("NodeName=n1 ", "NodeName=n0 ")).ends_with("NodeName n0: is there twice"));
-  CHECK(message(changed("JobState=RUNNING", "JobStat=RUNNING")).contains("has no JobState"));
-  CHECK(message(changed("SubmitTime=2026", "SubmitTime=soon")).contains("SubmitTime is no date"));
-  CHECK(message(changed("EndTime=2026-11-25T16:4", "EndTime=2025-11-25T16:4")) != "never");
-  for (std::size_t cut = 0; cut < recorded().size(); cut += 997)
-    static_cast<void>(read_queue(recorded().substr(0, cut)));
-}
-
 TEST_CASE("a job's own words are no keys and no records") {
   const auto queue = read_queue(changed(
       "JobName=three", "JobName=three JobState=RUNNING Priority=99\n   JobId=77 JobName=forged"));

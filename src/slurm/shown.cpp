@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/text.hpp"
 #include "trace/values.hpp"
@@ -28,6 +29,30 @@ bool begins_record(std::string_view key) {
   return std::ranges::find(keys, key) != keys.end();
 }
 
+/// A key behind all that is read of such a record.
+std::string_view last_key_of(std::string_view kind) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> keys = {
+      {{"JobId", "WorkDir"},
+       {"NodeName", "CfgTRES"},
+       {"PartitionName", "State"},
+       {"ReservationName", "State"}}};
+  const auto found =
+      std::ranges::find(keys, kind, &std::pair<std::string_view, std::string_view>::first);
+  return found == keys.end() ? std::string_view() : found->second;
+}
+
+/// "slurm_load_jobs error: Unable to contact slurm controller", "scontrol: error: ...".
+bool is_complaint(std::string_view line) {
+  const std::size_t colon = line.find(": ");
+  if (colon == std::string_view::npos) return false;
+  const std::string_view who = line.substr(0, colon);
+  constexpr std::string_view error = " error";
+  if (who.starts_with("slurm_") && who.ends_with(error)) return true;
+  constexpr std::array<std::string_view, 3> tools = {"scontrol", "squeue", "sinfo"};
+  return std::ranges::find(tools, who) != tools.end() &&
+         line.substr(colon).starts_with(": error: ");
+}
+
 /// Where the value ends that begins at `from`.
 std::size_t end_of_value(std::string_view line, std::string_view key, std::size_t from) {
   // The one free text that another key may follow: a job's reason.
@@ -41,11 +66,18 @@ class Reader {
   void take(std::size_t number, std::string_view raw) {
     constexpr std::string_view settings = "Configuration data as of ";
     const std::string_view line = trim(raw);
+    // A job's name may hold line ends; of its record every other line is indented.
+    const bool in_job = open_ && records.back().kind == "JobId" && !records.back().whole;
+    if (in_job && !line.empty() && raw.front() != ' ') return;
     if (line.starts_with(settings)) {
       begin(number, "Configuration");
       records.back().values.put("Configuration", line.substr(settings.size()));
       return;
     }
+    constexpr std::string_view limits = "Current Association Manager state";
+    if (raw.starts_with(limits)) open_ = false;
+    if (raw.starts_with("No jobs in the system")) add_closed(number, "NoJobs", "");
+    if (is_complaint(raw)) return add_closed(number, "Error", line);
     if (line.empty()) {
       // What follows the settings belongs to them until another record begins.
       open_ = open_ && records.back().kind == "Configuration";
@@ -67,8 +99,15 @@ class Reader {
 
  private:
   void begin(std::size_t number, std::string_view kind) {
-    records.push_back({number, std::string(kind), {}});
+    const std::string_view last = last_key_of(kind);
+    records.push_back({number, std::string(kind), {}, last.empty()});
+    last_key_ = last;
     open_ = true;
+  }
+  void add_closed(std::size_t number, std::string_view kind, std::string_view words) {
+    begin(number, kind);
+    records.back().values.put(kind, words);
+    open_ = false;
   }
 
   void take_pairs(std::string_view line) {
@@ -78,12 +117,14 @@ class Reader {
       if (equals == std::string_view::npos) return;
       const std::string_view key = line.substr(0, equals);
       const std::size_t end = end_of_value(line, key, equals + 1);
+      if (key == last_key_) records.back().whole = true;
       values.put(key, line.substr(equals + 1, end - equals - 1));
       line = trim(line.substr(end));
     }
   }
 
   bool open_ = false;
+  std::string_view last_key_;  ///< of the open record
 };
 
 }  // namespace
@@ -92,6 +133,11 @@ void Shown::put(std::string_view key, std::string_view value) {
   if (value == "(null)" || value == "N/A") return;
   auto& values = values_[std::string(key)];
   if (values.size() < most_values) values.emplace_back(value.substr(0, longest_value));
+}
+
+void Shown::replace(std::string_view key, std::string_view value) {
+  values_.erase(std::string(key));
+  put(key, value);
 }
 
 std::string_view Shown::text(std::string_view key) const {
@@ -111,8 +157,9 @@ std::int64_t Shown::whole(std::string_view key) const {
 }
 
 std::optional<SimTime> Shown::when(std::string_view key) const {
-  const auto seconds = trace::parse_date(text(key));
-  return seconds ? std::optional(at(*seconds)) : std::nullopt;
+  const auto seconds = trace::parse_time(text(key));
+  const bool is_one = seconds && *seconds > 0 && *seconds <= trace::latest_submit_s;
+  return is_one ? std::optional(at(*seconds)) : std::nullopt;
 }
 
 std::optional<Seconds> Shown::duration(std::string_view key) const {
@@ -120,10 +167,13 @@ std::optional<Seconds> Shown::duration(std::string_view key) const {
   return seconds ? std::optional(Seconds(*seconds)) : std::nullopt;
 }
 
-std::vector<ShownRecord> read_shown(std::string_view text) {
+std::vector<ShownRecord> read_shown(std::string_view text, std::size_t first_line) {
   Reader reader;
-  std::size_t number = 0;
-  for (const std::string_view line : split(text, '\n')) reader.take(++number, line);
+  for (std::size_t number = first_line; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    reader.take(number, text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
   return std::move(reader.records);
 }
 

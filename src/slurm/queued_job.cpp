@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a job or a partition of the queue says of itself.
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "slurm/queue.hpp"
+
+namespace schedmate::slurm {
+namespace {
+
+struct TaskRange {
+  std::int64_t first = 0, last = -1, step = 1;
+};
+
+/// "0-3%1", "1,5-9:2".
+std::vector<TaskRange> tasks_listed(std::string_view list) {
+  std::vector<TaskRange> ranges;
+  for (const auto range : split(list.substr(0, list.find('%')), ',')) {
+    const std::size_t dash = range.find('-');
+    const std::size_t colon = range.find(':');
+    const auto first = parse_number<std::int64_t>(range.substr(0, dash));
+    if (!first) continue;
+    if (dash == std::string_view::npos) {
+      ranges.push_back({*first, *first, 1});
+      continue;
+    }
+    const auto last = parse_number<std::int64_t>(
+        range.substr(dash + 1, colon == std::string_view::npos ? colon : colon - dash - 1));
+    const auto step = colon == std::string_view::npos
+                          ? std::optional<std::int64_t>(1)
+                          : parse_number<std::int64_t>(range.substr(colon + 1));
+    if (last && step && *step > 0 && *last >= *first) ranges.push_back({*first, *last, *step});
+  }
+  return ranges;
+}
+
+}  // namespace
+
+std::int64_t tasks_of(std::string_view list) {
+  constexpr std::int64_t most = 1'000'000;
+  std::int64_t count = 0;
+  for (const TaskRange& range : tasks_listed(list))
+    count = std::min(most, count + std::min(most, (range.last - range.first) / range.step + 1));
+  return std::max<std::int64_t>(1, count);
+}
+
+bool QueuedJob::runs() const {
+  return state.starts_with("RUNNING") || state.starts_with("SUSPENDED") ||
+         state.starts_with("COMPLETING") || state.starts_with("CONFIGURING") ||
+         state.starts_with("STOPPED") || state.starts_with("SIGNALING") ||
+         state.starts_with("STAGE_OUT") || state.starts_with("RESIZING");
+}
+
+bool QueuedJob::waits() const {
+  return state.starts_with("PENDING") || state.starts_with("REQUEUE") ||
+         state.starts_with("SPECIAL_EXIT") || state.starts_with("RESV_DEL_HOLD");
+}
+
+bool Partition::takes(const QueuedJob& job) const {
+  const auto among = [](const std::vector<std::string>& all, const std::string& one) {
+    return all.empty() || std::ranges::find(all, one) != all.end();
+  };
+  return up && for_all && among(accounts, job.account) && among(qos, job.qos) &&
+         (!most || (job.limit && *job.limit <= *most)) &&
+         (most_nodes == 0 || job.nodes <= most_nodes);
+}
+
+bool may_mean(std::string_view wanted, std::string_view id) {
+  if (wanted == id) return true;
+  const std::size_t line = id.find('_');
+  if (line == std::string_view::npos) return false;
+  if (wanted == id.substr(0, line)) return true;
+  const std::string_view tasks = id.substr(line + 1);
+  if (!wanted.starts_with(id.substr(0, line + 1)) || !tasks.starts_with('[')) return false;
+  const auto task = parse_number<std::int64_t>(wanted.substr(line + 1));
+  return task && std::ranges::any_of(tasks_listed(tasks.substr(1, tasks.find(']') - 1)),
+                                     [&](const TaskRange& range) {
+                                       return *task >= range.first && *task <= range.last &&
+                                              (*task - range.first) % range.step == 0;
+                                     });
+}
+
+}  // namespace schedmate::slurm
