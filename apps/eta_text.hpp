@@ -5,7 +5,7 @@
 
 #include "apps/command.hpp"
 #include "apps/screen.hpp"
-#include "service/eta.hpp"
+#include "service/eta_calibration.hpp"
 
 namespace schedmate {
 
@@ -13,6 +13,10 @@ namespace schedmate {
 /// and the running ones where `running` asks for them.
 [[nodiscard]] std::string eta_text(const service::Eta& eta, const ScreenStyle& style,
                                    std::size_t most, bool running);
+
+/// How often what was told came true, before and after calibration.
+[[nodiscard]] std::string eta_calibration_text(const service::EtaCalibrationFigures& figures,
+                                               const ScreenStyle& style);
 
 /// "2 h 13 min (40 min to 5 h)", from the snapshot's instant.
 [[nodiscard]] std::string span_text(const InstantQuantiles& told, SimTime now);

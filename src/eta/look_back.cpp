@@ -69,8 +69,7 @@ PastForecast past_forecast(ForecastKind kind, const SnapshotJob& job,
 }  // namespace
 
 SeenForecasts look_back(const ReplayedTrace& replay, const Scheduler& scheduler,
-                        const LookBack& asked,
-                        const std::function<void(std::size_t, std::size_t)>& progress) {
+                        const LookBack& asked, const std::function<void(double)>& progress) {
   const ReplayedQueue queue(replay);
   SeenForecasts past;
   const auto instants =
@@ -79,7 +78,7 @@ SeenForecasts look_back(const ReplayedTrace& replay, const Scheduler& scheduler,
     const AskedInstant& instant = instants[done];
     const AskedQueue of = asked_queue(queue, instant);
     const auto forecast = forecast_queue(of.snapshot, scheduler, asked.how);
-    if (progress) progress(done + 1, instants.size());
+    if (progress) progress(static_cast<double>(done + 1) / static_cast<double>(instants.size()));
     if (!forecast) {
       if (past.left_out++ == 0) past.why_left_out = forecast.error().message;
       continue;

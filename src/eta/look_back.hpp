@@ -49,9 +49,9 @@ struct SeenForecasts {
   std::string why_left_out;
 };
 
-/// `progress` is told how many instants of how many are done.
-[[nodiscard]] SeenForecasts look_back(
-    const ReplayedTrace& replay, const Scheduler& scheduler, const LookBack& asked,
-    const std::function<void(std::size_t, std::size_t)>& progress = {});
+/// `progress` is told the share of the instants that are done.
+[[nodiscard]] SeenForecasts look_back(const ReplayedTrace& replay, const Scheduler& scheduler,
+                                      const LookBack& asked,
+                                      const std::function<void(double)>& progress = {});
 
 }  // namespace schedmate::eta

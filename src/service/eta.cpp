@@ -134,6 +134,15 @@ std::vector<QueueWithForecast::Choice> choices_of(const QueueSnapshot& snapshot)
   return choices;
 }
 
+void tell_outcomes(std::vector<EtaJob>& jobs, const std::vector<std::uint32_t>& rows,
+                   const SimResult& result) {
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const JobOutcome& outcome = result.outcomes[rows[i]];
+    if (!jobs[i].started) jobs[i].started_then = outcome.started ? outcome.start : never;
+    jobs[i].ended_then = outcome.status == JobStatus::finished ? outcome.end : never;
+  }
+}
+
 Result<QueueWithForecast> forecast_of_trace(const settings::Session& session,
                                             const EtaRequest& request,
                                             const study::PolicySpec& policy) {
@@ -142,12 +151,13 @@ Result<QueueWithForecast> forecast_of_trace(const settings::Session& session,
   const Trace& trace = replayed->trace;
   const SimTime now = replayed->now;
   QueueWithForecast made;
-  made.snapshot =
-      eta::ReplayedQueue(replayed->replay.view(trace, replayed->cluster)).snapshot_at(now);
+  const eta::ReplayedQueue queue(replayed->replay.view(trace, replayed->cluster));
+  made.snapshot = queue.snapshot_at(now);
   made.eta.policy = policy.text;
   made.eta.jobs = jobs_of(made.snapshot);
   for (std::size_t i = 0; i < made.eta.jobs.size(); ++i)
     made.eta.jobs[i].user = trace.users[made.snapshot.jobs[i].user];
+  if (request.outcome) tell_outcomes(made.eta.jobs, queue.rows_at(now), replayed->replay.result);
   const auto asked = place_of(made.eta.jobs, request, [&]() -> std::string {
     const auto job = std::ranges::find(trace.jobs, request.job, &Job::id);
     if (job == trace.jobs.end()) return "";
@@ -233,9 +243,9 @@ class KnownSubmissions {
 Result<QueueWithForecast> forecast_of_cluster(const settings::Session& session,
                                               const EtaRequest& request,
                                               const study::PolicySpec& policy) {
-  if (!request.at.empty() || !request.cluster.empty())
+  if (!request.at.empty() || !request.cluster.empty() || request.outcome)
     return fail(ErrorCode::unsupported,
-                "eta: --at and --cluster are of a trace: --from trace:FORMAT:PATH");
+                "eta: --at, --outcome and --cluster are of a trace: --from trace:FORMAT:PATH");
   const auto queue = read_cluster_queue(session, request.from);
   if (!queue) return tl::unexpected(queue.error());
   const std::string source = request.from.empty() ? "slurm" : request.from;
@@ -312,13 +322,16 @@ Result<QueueWithForecast> forecast_of_cluster(const settings::Session& session,
   return with;
 }
 
+Document instant_document(SimTime when) {
+  return when == never ? Document(nullptr) : Document(seconds_of(when));
+}
+
 }  // namespace
 
 Document quantiles_document(const InstantQuantiles& instants) {
-  const auto one = [](SimTime when) {
-    return when == never ? Document(nullptr) : Document(seconds_of(when));
-  };
-  return {{"p10", one(instants.p10)}, {"p50", one(instants.p50)}, {"p90", one(instants.p90)}};
+  return {{"p10", instant_document(instants.p10)},
+          {"p50", instant_document(instants.p50)},
+          {"p90", instant_document(instants.p90)}};
 }
 
 Result<QueueWithForecast> forecast_of(const settings::Session& session, const EtaRequest& request) {
@@ -361,17 +374,21 @@ Document eta_document(const Eta& eta) {
       for (const EtaJob::Awaited& awaited : job.awaited) jobs.push_back(awaited.id);
       blocked = {{"reason", job.reason}, {"text", job.text}, {"jobs", std::move(jobs)}};
     }
-    document["jobs"].push_back(
-        {{"job_id", job.id},
-         {"user", job.user},
-         {"state", job.started ? "running" : "waiting"},
-         {"gpus", job.gpus},
-         {"partition", job.partition},
-         {"submit_s", seconds_of(job.submit)},
-         {"start_s", job.start ? quantiles_document(*job.start) : Document(nullptr)},
-         {"end_s", quantiles_document(job.end)},
-         {"blocked_by", std::move(blocked)},
-         {"by", name_of(job.by)}});
+    Document row = {{"job_id", job.id},
+                    {"user", job.user},
+                    {"state", job.started ? "running" : "waiting"},
+                    {"gpus", job.gpus},
+                    {"partition", job.partition},
+                    {"submit_s", seconds_of(job.submit)},
+                    {"start_s", job.start ? quantiles_document(*job.start) : Document(nullptr)},
+                    {"end_s", quantiles_document(job.end)},
+                    {"blocked_by", std::move(blocked)},
+                    {"by", name_of(job.by)}};
+    if (job.ended_then)
+      row["outcome"] = {
+          {"start_s", job.started_then ? instant_document(*job.started_then) : Document(nullptr)},
+          {"end_s", instant_document(*job.ended_then)}};
+    document["jobs"].push_back(std::move(row));
   }
   return document;
 }

@@ -18,6 +18,7 @@ struct EtaRequest {
   std::string cluster;                    ///< TOML file, "" = the trace's own
   std::int64_t samples = 200;
   std::string job;  ///< the one that is asked for, "" = all
+  bool outcome = false;  ///< of a trace: tell what then happened, too
 };
 
 /// A waiting or running job, and what is to be expected of it.
@@ -38,6 +39,8 @@ struct EtaJob {
   };
   std::vector<Awaited> awaited;
   RunTimeSource by = RunTimeSource::site;
+  /// In the replay, where the request asks for it; `never` = not within it.
+  std::optional<SimTime> started_then, ended_then;
   bool of_same_array = false;  ///< one more task of the array that waits as the job before it
 };
 

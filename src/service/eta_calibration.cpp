@@ -86,9 +86,8 @@ EtaCalibrationFigures::OfKind judged(ForecastKind kind, std::span<const PastFore
 
 }  // namespace
 
-Result<EtaCalibrationFigures> calibrate_eta(
-    const settings::Session& session, const EtaCalibrationRequest& request,
-    const std::function<void(std::size_t, std::size_t)>& progress) {
+Result<EtaCalibrationFigures> calibrate_eta(const settings::Session& session,
+                                            const EtaCalibrationRequest& request) {
   const auto policy = policy_of(request.of);
   if (!policy) return tl::unexpected(policy.error());
   const Seconds days(request.days * 86'400);
@@ -102,7 +101,7 @@ Result<EtaCalibrationFigures> calibrate_eta(
     const SimTime first = past.trace.jobs.empty() ? now : past.trace.jobs.front().submit;
     asked.until = now;
     asked.from = std::max(first, now - days);
-    return eta::look_back(past, scheduler, asked, progress);
+    return eta::look_back(past, scheduler, asked, session.progress("forecasting the past"));
   };
   eta::SeenForecasts seen;
   if (is_trace(request.of)) {

@@ -3,7 +3,6 @@
 
 /// Forecasts of a site's own past, kept in the store, that later forecasts are held against.
 
-#include <functional>
 #include <schedmate/eta_calibration.hpp>
 
 #include "service/eta.hpp"
@@ -34,9 +33,8 @@ struct EtaCalibrationFigures {
 
 /// Makes the forecasts, which takes minutes, and keeps them. Errors: as forecast_of(); invalid
 /// where no forecast could be made; those of the store.
-[[nodiscard]] Result<EtaCalibrationFigures> calibrate_eta(
-    const settings::Session& session, const EtaCalibrationRequest& request,
-    const std::function<void(std::size_t, std::size_t)>& progress);
+[[nodiscard]] Result<EtaCalibrationFigures> calibrate_eta(const settings::Session& session,
+                                                          const EtaCalibrationRequest& request);
 
 /// `schedmate.eta_calibration.v1` (docs/formats/eta.md).
 [[nodiscard]] Document eta_calibration_document(const EtaCalibrationFigures& figures);
