@@ -68,18 +68,23 @@ PastForecast past_forecast(ForecastKind kind, const SnapshotJob& job,
 
 }  // namespace
 
-Result<std::vector<PastForecast>> look_back(
-    const ReplayedTrace& replay, const Scheduler& scheduler, const LookBack& asked,
-    const std::function<void(std::size_t, std::size_t)>& progress) {
+SeenForecasts look_back(const ReplayedTrace& replay, const Scheduler& scheduler,
+                        const LookBack& asked,
+                        const std::function<void(std::size_t, std::size_t)>& progress) {
   const ReplayedQueue queue(replay);
-  std::vector<PastForecast> past;
+  SeenForecasts past;
   const auto instants =
       draw_instants(queue, asked.from, asked.until, asked.instants, asked.how.seed);
   for (std::size_t done = 0; done < instants.size(); ++done) {
     const AskedInstant& instant = instants[done];
     const AskedQueue of = asked_queue(queue, instant);
     const auto forecast = forecast_queue(of.snapshot, scheduler, asked.how);
-    if (!forecast) return tl::unexpected(forecast.error());
+    if (progress) progress(done + 1, instants.size());
+    if (!forecast) {
+      if (past.left_out++ == 0) past.why_left_out = forecast.error().message;
+      continue;
+    }
+    ++past.instants;
     for (std::size_t i = 0; i < of.rows.size(); ++i) {
       if (!std::ranges::binary_search(instant.rows, of.rows[i])) continue;
       const SnapshotJob& job = of.snapshot.jobs[i];
@@ -87,14 +92,14 @@ Result<std::vector<PastForecast>> look_back(
       const JobOutcome& outcome = replay.outcomes[of.rows[i]];
       const auto add = [&](ForecastKind kind, const InstantQuantiles& told, bool is_known,
                            SimTime when) {
-        past.push_back(past_forecast(kind, job, told, instant.when,
-                                     is_known ? std::optional(when) : std::nullopt, asked.until));
+        past.forecasts.push_back(past_forecast(kind, job, told, instant.when,
+                                               is_known ? std::optional(when) : std::nullopt,
+                                               asked.until));
       };
       if (made.start) add(ForecastKind::start, *made.start, outcome.started, outcome.start);
       add(job.started ? ForecastKind::end_of_running : ForecastKind::end_of_waiting, made.end,
           outcome.status == JobStatus::finished, outcome.end);
     }
-    if (progress) progress(done + 1, instants.size());
   }
   return past;
 }

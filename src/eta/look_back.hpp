@@ -7,6 +7,7 @@
 #include <functional>
 #include <schedmate/eta_calibration.hpp>
 #include <schedmate/scheduler.hpp>
+#include <string>
 #include <vector>
 
 #include "eta/replayed_queue.hpp"
@@ -39,9 +40,17 @@ struct LookBack {
   EtaOptions how;
 };
 
-/// In order of the instants. `progress` is told how many of how many are done. Errors: those of a
-/// forecast.
-[[nodiscard]] Result<std::vector<PastForecast>> look_back(
+/// In order of the instants.
+struct SeenForecasts {
+  std::vector<PastForecast> forecasts;
+  std::int64_t instants = 0;
+  /// Instants that the cluster as given cannot have been in, and the first reason.
+  std::int64_t left_out = 0;
+  std::string why_left_out;
+};
+
+/// `progress` is told how many instants of how many are done.
+[[nodiscard]] SeenForecasts look_back(
     const ReplayedTrace& replay, const Scheduler& scheduler, const LookBack& asked,
     const std::function<void(std::size_t, std::size_t)>& progress = {});
 

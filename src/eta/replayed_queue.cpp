@@ -52,7 +52,7 @@ QueueSnapshot ReplayedQueue::snapshot_at(SimTime now) const {
   QueueSnapshot snapshot;
   snapshot.now = now;
   snapshot.pools = replay_.cluster.partitions;
-  snapshot.limits_kill = false;
+  snapshot.limits_kill = replay_.limits_kill;
   std::vector<Submitted> submitted;
   for (std::uint32_t row = 0; row < replay_.trace.jobs.size(); ++row) {
     const Job& job = replay_.trace.jobs[row];

@@ -8,7 +8,6 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <schedmate/trace.hpp>
 #include <set>
 
 #include "base/text.hpp"
@@ -16,22 +15,14 @@
 #include "eta/run_time_model.hpp"
 #include "service/advisor_state.hpp"
 #include "service/cluster_queue.hpp"
-#include "service/held_input.hpp"
+#include "service/eta_calibration.hpp"
+#include "service/eta_replay.hpp"
 #include "service/job_use.hpp"
 #include "service/redaction.hpp"
 #include "slurm/snapshot.hpp"
-#include "study/trace_queue.hpp"
 
 namespace schedmate::service {
 namespace {
-
-constexpr std::string_view trace_mark = "trace:";
-
-EtaOptions options_of(const settings::Session& session, const EtaRequest& request) {
-  return {.samples = request.samples,
-          .seed = static_cast<std::uint64_t>(session.settings.whole("seed")),
-          .threads = static_cast<int>(session.settings.whole("threads"))};
-}
 
 std::string block_in_words(QueueBlock block, const std::string& pool, std::int64_t gpus) {
   switch (block) {
@@ -94,11 +85,18 @@ std::vector<EtaJob> jobs_of(const QueueSnapshot& snapshot) {
 }
 
 /// Goes on from the snapshot. `made` has all but that.
-Result<QueueWithForecast> with_forecast(QueueWithForecast made) {
+Result<QueueWithForecast> with_forecast(const settings::Session& session, const EtaRequest& request,
+                                        QueueWithForecast made) {
   const QueueSnapshot& snapshot = made.snapshot;
   auto forecast = forecast_queue(snapshot, made.scheduler, made.options);
   if (!forecast) return tl::unexpected(forecast.error());
   made.forecast = *std::move(forecast);
+  const auto kept = kept_calibration(session, request, made.eta.policy, snapshot.now);
+  if (!kept) return tl::unexpected(kept.error());
+  if (*kept) {
+    calibrate(made.forecast, snapshot, (*kept)->calibration);
+    made.eta.calibrated_on = (*kept)->forecasts;
+  }
   made.eta.now = snapshot.now;
   made.eta.samples = made.forecast.samples;
   for (const PartitionSpec& pool : snapshot.pools)
@@ -139,44 +137,29 @@ std::vector<QueueWithForecast::Choice> choices_of(const QueueSnapshot& snapshot)
 Result<QueueWithForecast> forecast_of_trace(const settings::Session& session,
                                             const EtaRequest& request,
                                             const study::PolicySpec& policy) {
-  const std::string spec = request.from.substr(trace_mark.size());
-  if (request.at.empty())
-    return fail(ErrorCode::unsupported,
-                fmt::format("--from {}: --at TIME is missing", redacted(request.from)));
-  const ReadOptions options{.strict = session.settings.flag("strict"), .columns = {}};
-  const auto trace =
-      read_held(spec, [&](const std::string& held) { return read_trace(held, options); });
-  if (!trace) return tl::unexpected(trace.error());
-  const auto cluster = [&]() -> Result<ClusterSpec> {
-    if (!request.cluster.empty()) return read_cluster(request.cluster);
-    if (trace->cluster) return *trace->cluster;
-    return fail(ErrorCode::unsupported,
-                fmt::format("{} does not describe its cluster: give one with --cluster FILE",
-                            redacted(spec)));
-  }();
-  if (!cluster) return tl::unexpected(cluster.error());
-  const auto now = study::instant_of(request.at, *trace);
-  if (!now) return tl::unexpected(now.error());
-  const EtaOptions how = options_of(session, request);
-  auto queue = study::queue_of_trace(*trace, *cluster, policy, *now, {how.seed, how.threads});
-  if (!queue) return tl::unexpected(queue.error());
+  auto replayed = replay_of(session, request, policy);
+  if (!replayed) return tl::unexpected(replayed.error());
+  const Trace& trace = replayed->trace;
+  const SimTime now = replayed->now;
   QueueWithForecast made;
+  made.snapshot =
+      eta::ReplayedQueue(replayed->replay.view(trace, replayed->cluster)).snapshot_at(now);
   made.eta.policy = policy.text;
-  made.eta.jobs = jobs_of(queue->snapshot);
-  for (std::size_t i = 0; i < queue->users.size(); ++i) made.eta.jobs[i].user = queue->users[i];
+  made.eta.jobs = jobs_of(made.snapshot);
+  for (std::size_t i = 0; i < made.eta.jobs.size(); ++i)
+    made.eta.jobs[i].user = trace.users[made.snapshot.jobs[i].user];
   const auto asked = place_of(made.eta.jobs, request, [&]() -> std::string {
-    const auto job = std::ranges::find(trace->jobs, request.job, &Job::id);
-    if (job == trace->jobs.end()) return "";
-    return job->submit > *now ? "it is submitted only after --at" : "it has ended before --at";
+    const auto job = std::ranges::find(trace.jobs, request.job, &Job::id);
+    if (job == trace.jobs.end()) return "";
+    return job->submit > now ? "it is submitted only after --at" : "it has ended before --at";
   });
   if (!asked) return tl::unexpected(asked.error());
   made.asked = *asked;
-  for (const PastSubmission& past : queue->snapshot.past) made.past_runs += past.ended ? 1 : 0;
-  made.choices = choices_of(queue->snapshot);
-  made.snapshot = std::move(queue->snapshot);
-  made.scheduler = std::move(queue->scheduler);
-  made.options = how;
-  return with_forecast(std::move(made));
+  for (const PastSubmission& past : made.snapshot.past) made.past_runs += past.ended ? 1 : 0;
+  made.choices = choices_of(made.snapshot);
+  made.scheduler = std::move(replayed->replay.scheduler);
+  made.options = options_of(session, request);
+  return with_forecast(session, request, std::move(made));
 }
 
 /// Who submitted what: the history, and the cluster as it is.
@@ -323,7 +306,7 @@ Result<QueueWithForecast> forecast_of_cluster(const settings::Session& session,
   made.snapshot = std::move(cluster->snapshot);
   made.scheduler = *std::move(scheduler);
   made.options = options_of(session, request);
-  auto with = with_forecast(std::move(made));
+  auto with = with_forecast(session, request, std::move(made));
   if (!with)
     return fail(with.error().code, fmt::format("{}: {}", request.from, with.error().message));
   return with;
@@ -339,12 +322,10 @@ Document quantiles_document(const InstantQuantiles& instants) {
 }
 
 Result<QueueWithForecast> forecast_of(const settings::Session& session, const EtaRequest& request) {
-  const auto policy = study::parse_policy(redacted(request.policy));
+  const auto policy = policy_of(request);
   if (!policy) return tl::unexpected(policy.error());
-  if (auto plain = study::check_not_elastic({&*policy, 1}); !plain)
-    return tl::unexpected(plain.error());
-  return request.from.starts_with(trace_mark) ? forecast_of_trace(session, request, *policy)
-                                              : forecast_of_cluster(session, request, *policy);
+  return is_trace(request) ? forecast_of_trace(session, request, *policy)
+                           : forecast_of_cluster(session, request, *policy);
 }
 
 Result<Eta> eta(const settings::Session& session, const EtaRequest& request) {
@@ -366,9 +347,13 @@ Result<Eta> eta(const settings::Session& session, const EtaRequest& request) {
 }
 
 Document eta_document(const Eta& eta) {
-  Document document = {{"schema", "schedmate.eta.v1"}, {"now", seconds_of(eta.now)},
-                       {"policy", eta.policy},         {"samples", eta.samples},
-                       {"jobs", Document::array()},    {"notes", eta.notes}};
+  Document document = {{"schema", "schedmate.eta.v1"},
+                       {"now", seconds_of(eta.now)},
+                       {"policy", eta.policy},
+                       {"samples", eta.samples},
+                       {"calibrated_on", eta.calibrated_on},
+                       {"jobs", Document::array()},
+                       {"notes", eta.notes}};
   for (const EtaJob& job : eta.jobs) {
     Document blocked = nullptr;
     if (!job.started && job.reason != name_of(QueueBlock::none)) {

@@ -45,6 +45,8 @@ struct Eta {
   SimTime now;  ///< on the clock of the trace or of the cluster
   std::string policy;
   std::int64_t samples = 0;
+  /// How many earlier forecasts the intervals are held against; 0 = they are those of the samples.
+  std::int64_t calibrated_on = 0;
   std::int64_t gpus = 0;  ///< of the cluster
   std::vector<EtaJob> jobs;
   /// What is left out, or taken to be simpler than it is.

@@ -143,7 +143,10 @@ std::vector<std::string> Blockers::running_on(const std::vector<std::string>& no
 
 Blocker Blockers::of(const QueuedJob& job) const {
   const WaitReason reason = reason_in_words(job.reason, job.dependency);
-  return reason.waits == Waits::for_its_turn ? from_cluster(job, reason) : from_slurm(job, reason);
+  if (reason.waits == Waits::for_its_turn) return from_cluster(job, reason);
+  if (reason.kind.starts_with("partition"))
+    if (Blocker made = partition_of(job); made.kind == reason.kind) return made;
+  return from_slurm(job, reason);
 }
 
 /// With the jobs that it is about.
@@ -192,25 +195,29 @@ Blocker Blockers::from_cluster(const QueuedJob& job, const WaitReason& reason) c
 }
 
 Blocker Blockers::partition_of(const QueuedJob& job) const {
-  std::vector<std::string> closed, small;
+  std::vector<std::string> closed;
+  Blocker limit;
+  std::size_t usable = 0;
   for (const std::string& name : job.partitions) {
     const auto place = places_.find(name);
-    if (place == places_.end()) continue;
+    if (place == places_.end()) return {};
     const Partition& where = *place->second.partition;
     if (!where.up)
       closed.push_back(name);
-    else if ((where.most && job.limit && *job.limit > *where.most) ||
-             (where.most_nodes > 0 && job.nodes > where.most_nodes))
-      small.push_back(name);
+    else if (where.most && job.limit && *job.limit > *where.most)
+      limit = kept_out("partition_limit",
+                       fmt::format("its time limit of {} is longer than the {} of partition {}",
+                                   in_words(*job.limit), in_words(*where.most), name));
+    else if (where.most_nodes > 0 && job.nodes > where.most_nodes)
+      limit =
+          kept_out("partition_limit", fmt::format("it asks for {} nodes, and partition {} gives {}",
+                                                  job.nodes, name, where.most_nodes));
+    else
+      ++usable;
   }
-  if (closed.empty() && small.empty()) return {};
-  if (closed.size() + small.size() < job.partitions.size()) return {};
-  if (small.empty())
-    return kept_out("partition", fmt::format("partition {} starts no jobs now", some_of(closed)));
-  return kept_out(
-      "partition_limit",
-      fmt::format("it asks for a longer time or for more nodes than partition {} allows",
-                  some_of(small)));
+  if (usable > 0 || job.partitions.empty()) return {};
+  if (limit.kind != "none") return limit;
+  return kept_out("partition", fmt::format("partition {} starts no jobs now", some_of(closed)));
 }
 
 /// Whether it has nodes at all.
