@@ -65,7 +65,7 @@ struct ClusterNode {
 
 struct Partition {
   std::string name;
-  std::string own_qos;  ///< whose limits its jobs share
+  std::string own_qos{};  ///< whose limits its jobs share
   std::vector<std::string> nodes;
   bool up = true;
   std::optional<Seconds> most{}, usual{};  ///< time limits

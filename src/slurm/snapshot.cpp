@@ -133,15 +133,59 @@ FractionalSeconds planned_by_slurm(const ClusterQueue& queue, const QueuedJob& j
   return planned;
 }
 
+/// Which limits each job shares with others, by index into the queue's jobs: those of QOS and
+/// accounts, and of arrays with "%N" that of its owner.
+class SharedLimits {
+ public:
+  SharedLimits(const ClusterQueue& queue, QueueSnapshot& snapshot) : of_(queue.jobs.size()) {
+    for (const GroupLimit& limit : queue.limits)
+      add(snapshot, {limit.name, limit.gpus, limit.jobs}, limit.members);
+    std::map<std::string_view, std::vector<std::size_t>> arrays;
+    for (std::size_t i = 0; i < queue.jobs.size(); ++i)
+      if (const std::string_view id = queue.jobs[i].id; id.contains('_'))
+        arrays[id.substr(0, id.find('_'))].push_back(i);
+    for (const auto& [array, members] : arrays)
+      for (const std::size_t i : members)
+        if (const auto most = at_once(queue.jobs[i].id)) {
+          add(snapshot, {fmt::format("array {}", array), std::nullopt, *most}, members);
+          break;
+        }
+  }
+
+  [[nodiscard]] const std::vector<std::uint32_t>& of(std::size_t job) const { return of_[job]; }
+
+  /// "2" of "13_[0-3%2]".
+  static std::optional<std::int64_t> at_once(std::string_view id) {
+    const std::size_t percent = id.rfind('%');
+    if (percent == std::string_view::npos) return std::nullopt;
+    const auto most =
+        parse_number<std::int64_t>(id.substr(percent + 1, id.find(']', percent) - percent - 1));
+    return most && *most > 0 ? most : std::nullopt;
+  }
+
+ private:
+  void add(QueueSnapshot& snapshot, SharedLimit limit, const std::vector<std::size_t>& members) {
+    for (const std::size_t i : members)
+      of_[i].push_back(static_cast<std::uint32_t>(snapshot.limits.size()));
+    snapshot.limits.push_back(std::move(limit));
+  }
+  std::vector<std::vector<std::uint32_t>> of_;
+};
+
+/// Whether such a reason is a limit on GPUs or jobs that others' ends give room in.
+bool is_of_shared_limit(std::string_view reason) {
+  if (reason.starts_with("JobArrayTaskLimit")) return true;
+  return (reason.starts_with("QOS") || reason.starts_with("Assoc")) &&
+         (reason.contains("GRES") || reason.contains("Jobs")) && !reason.contains("PerJob") &&
+         !reason.contains("PerNode") && !reason.contains("Minutes") && !reason.contains("Submit");
+}
+
 /// The tasks of an array that may wait for GPUs at the same time.
 std::int64_t tasks_at_a_time(const QueuedJob& job) {
   constexpr std::int64_t most = 256;
-  const std::size_t percent = job.id.rfind('%');
   std::int64_t tasks = std::min(job.tasks_of_array, most);
-  if (percent != std::string::npos)
-    if (const auto at_once = parse_number<std::int64_t>(
-            std::string_view(job.id).substr(percent + 1, job.id.find(']') - percent - 1)))
-      tasks = std::clamp<std::int64_t>(*at_once, 1, tasks);
+  if (const auto at_once = SharedLimits::at_once(job.id))
+    tasks = std::clamp<std::int64_t>(*at_once, 1, tasks);
   return tasks;
 }
 
@@ -176,6 +220,7 @@ Result<SnapshotOfQueue> snapshot_of(const ClusterQueue& queue, const BeliefOf& b
   });
 
   const Blockers blockers(queue);
+  const SharedLimits limits(queue, made.snapshot);
   std::map<std::string, std::uint32_t> users;
   std::int64_t without_gpus = 0, without_nodes = 0;
   for (const std::size_t i : order) {
@@ -196,6 +241,7 @@ Result<SnapshotOfQueue> snapshot_of(const ClusterQueue& queue, const BeliefOf& b
     SnapshotJob each;
     Blocker blocker;
     each.user = number_of(users, job.user);
+    each.limits = limits.of(i);
     each.pool = *pool;
     each.gpus = static_cast<std::int32_t>(std::min<std::int64_t>(job.gpus, 1'000'000));
     each.limit = job.limit;
@@ -209,7 +255,8 @@ Result<SnapshotOfQueue> snapshot_of(const ClusterQueue& queue, const BeliefOf& b
       each.where = placement_of(job, pools, *pool);
     } else {
       blocker = blockers.of(job);
-      each.kept_out = blocker.waits == Waits::kept_out;
+      each.kept_out = blocker.waits == Waits::kept_out &&
+                      (limits.of(i).empty() || !is_of_shared_limit(job.reason));
       if (blocker.waits == Waits::for_a_time) each.eligible = blocker.until;
     }
     const std::int64_t tasks = job.waits() ? tasks_at_a_time(job) : 1;

@@ -24,6 +24,7 @@ struct Arrows {
 
 constexpr std::array arrows{
     Arrows{"elastic", "trace", "elastic traces are CSV files, read as other traces are"},
+    Arrows{"slurm", "trace", "dates, resources and host lists are as in accounting dumps"},
     // The readers of code, each on those before it.
     Arrows{"command", "tree code", "values and their places in the files of a tree"},
     Arrows{"config", "tree code", "values and their places in the files of a tree"},
