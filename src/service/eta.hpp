@@ -45,7 +45,7 @@ struct Eta {
   SimTime now;  ///< on the clock of the trace or of the cluster
   std::string policy;
   std::int64_t samples = 0;
-  std::int64_t gpus = 0;  ///< of the cluster
+  std::int64_t gpus = 0;  ///< of the cluster; 0 in a list of one job
   std::vector<EtaJob> jobs;
   /// What is left out, or taken to be simpler than it is.
   std::vector<std::string> notes;
