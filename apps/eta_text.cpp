@@ -83,9 +83,11 @@ std::string eta_text(const Eta& eta, const ScreenStyle& style, std::size_t most,
     (job.started ? runs : waiting) += 1;
     (job.started ? busy : asked) += job.gpus;
   }
-  std::string text =
-      fmt::format("{}: {} jobs run on {} of {} GPUs, {} jobs wait for {}\n",
-                  style.date(seconds_of(eta.now)), runs, busy, eta.gpus, waiting, asked);
+  std::string text = style.date(seconds_of(eta.now));
+  if (eta.gpus > 0)
+    text += fmt::format(": {} jobs run on {} of {} GPUs, {} jobs wait for {}", runs, busy, eta.gpus,
+                        waiting, asked);
+  text += "\n";
   text += fmt::format(
       "policy {}, {} samples; a span holds 80 %{}\n", printable(eta.policy), eta.samples,
       eta.calibrated_on > 0 ? fmt::format(", as {} earlier forecasts show", eta.calibrated_on)

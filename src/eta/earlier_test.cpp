@@ -49,7 +49,7 @@ struct Site {
     scheduler = need(make_scheduler(policy, {ClusterSpec{snapshot.pools}}, {}));
   }
   [[nodiscard]] std::vector<Earlier> earlier(std::size_t job, const MayChange& may = {}) const {
-    return need(what_starts_earlier(snapshot, scheduler, {.samples = 3}, job, may));
+    return need(what_starts_earlier(snapshot, scheduler, {.samples = 3}, {job, may}));
   }
   [[nodiscard]] SimTime start(std::size_t job) const {
     return need(forecast_queue(snapshot, scheduler, {.samples = 3})).jobs[job].start->p50;
@@ -132,8 +132,8 @@ TEST_CASE("nothing helps") {
                   {running(job_of(1, 4, 5110, 7200), {{0, 0xf}}),
                    running(job_of(2, 4, 5410, 7200), {{0, 0xf0}}), job_of(3, 8, 60, 60)});
   CHECK(late.earlier(2).empty());
-  CHECK_FALSE(what_starts_earlier(full.snapshot, full.scheduler, {}, 0));
-  CHECK_FALSE(what_starts_earlier(full.snapshot, full.scheduler, {}, 9));
+  CHECK_FALSE(what_starts_earlier(full.snapshot, full.scheduler, {}, {0}));
+  CHECK_FALSE(what_starts_earlier(full.snapshot, full.scheduler, {}, {9}));
 }
 
 TEST_CASE("what is held, or may begin later, by its owner's own doing") {

@@ -63,9 +63,11 @@ Result<std::optional<std::size_t>> place_of(const std::vector<EtaJob>& jobs,
   }
   if (found) return found;
   std::string known = elsewhere();
-  if (known.empty()) known = "no job of this id waits or runs here";
-  if (const auto near = nearest(request.job, names); !near.empty())
-    known += fmt::format(" (nearest: {})", printable(near));
+  if (known.empty()) {
+    known = "no job of this id waits or runs here";
+    if (const auto near = nearest(request.job, names); !near.empty())
+      known += fmt::format(" (nearest: {})", printable(near));
+  }
   return fail(ErrorCode::not_found, fmt::format("job {}: {}", printable(request.job), known));
 }
 
@@ -161,7 +163,7 @@ Result<QueueWithForecast> forecast_of_trace(const settings::Session& session,
   const auto asked = place_of(made.eta.jobs, request, [&]() -> std::string {
     const auto job = std::ranges::find(trace.jobs, request.job, &Job::id);
     if (job == trace.jobs.end()) return "";
-    return job->submit > now ? "it is submitted only after --at" : "it has ended before --at";
+    return job->submit > now ? "it was not submitted by then" : "it had ended by then";
   });
   if (!asked) return tl::unexpected(asked.error());
   made.asked = *asked;
@@ -240,6 +242,36 @@ class KnownSubmissions {
   std::string end_of_wanted_;
 };
 
+/// What only Slurm knows of the jobs.
+void tell_of_slurm(const slurm::ClusterQueue& queue, const slurm::SnapshotOfQueue& cluster,
+                   QueueWithForecast& made) {
+  for (std::size_t i = 0; i < made.eta.jobs.size(); ++i) {
+    const slurm::QueuedJob& job = queue.jobs[cluster.queued[i]];
+    EtaJob& each = made.eta.jobs[i];
+    each.user = job.user;
+    each.submit = job.submit;
+    each.partition = fmt::format("{}", fmt::join(job.partitions, ","));
+    each.of_same_array = i > 0 && cluster.queued[i] == cluster.queued[i - 1];
+    auto& choice = made.choices.emplace_back();
+    if (!job.waits()) continue;
+    const slurm::Blocker& blocker = cluster.blockers[i];
+    each.scheduler_says = job.reason;
+    each.reason = blocker.kind;
+    each.text = blocker.text;
+    for (const std::string& id : blocker.jobs) each.awaited.push_back({id, 1});
+    choice.change.limit_to_start_now = blocker.limit_to_start_now;
+    choice.change.release = blocker.kind == "held" || blocker.kind == "begin_time";
+    for (const slurm::Partition& partition : queue.partitions) {
+      const auto pool = cluster.pool_of.find(partition.name);
+      if (pool == cluster.pool_of.end() || pool->second == cluster.snapshot.jobs[i].pool ||
+          !partition.takes(job))
+        continue;
+      choice.change.pools.push_back(pool->second);
+      choice.partitions.push_back(partition.name);
+    }
+  }
+}
+
 Result<QueueWithForecast> forecast_of_cluster(const settings::Session& session,
                                               const EtaRequest& request,
                                               const study::PolicySpec& policy) {
@@ -279,31 +311,7 @@ Result<QueueWithForecast> forecast_of_cluster(const settings::Session& session,
     made.eta.notes.emplace_back(
         "no past run times: `history import sacct:FILE` gives them; until then every job is taken "
         "to run as those that run now");
-  for (std::size_t i = 0; i < made.eta.jobs.size(); ++i) {
-    const slurm::QueuedJob& job = queue->jobs[cluster->queued[i]];
-    EtaJob& each = made.eta.jobs[i];
-    each.user = job.user;
-    each.submit = job.submit;
-    each.partition = fmt::format("{}", fmt::join(job.partitions, ","));
-    each.of_same_array = i > 0 && cluster->queued[i] == cluster->queued[i - 1];
-    auto& choice = made.choices.emplace_back();
-    if (!job.waits()) continue;
-    const slurm::Blocker& blocker = cluster->blockers[i];
-    each.scheduler_says = job.reason;
-    each.reason = blocker.kind;
-    each.text = blocker.text;
-    for (const std::string& id : blocker.jobs) each.awaited.push_back({id, 1});
-    choice.change.limit_to_start_now = blocker.limit_to_start_now;
-    choice.change.release = blocker.kind == "held" || blocker.kind == "begin_time";
-    for (const slurm::Partition& partition : queue->partitions) {
-      const auto pool = cluster->pool_of.find(partition.name);
-      if (pool == cluster->pool_of.end() || pool->second == cluster->snapshot.jobs[i].pool ||
-          !partition.takes(job))
-        continue;
-      choice.change.pools.push_back(pool->second);
-      choice.partitions.push_back(partition.name);
-    }
-  }
+  tell_of_slurm(*queue, *cluster, made);
   const auto asked = place_of(made.eta.jobs, request, [&]() -> std::string {
     const auto ended = queue->ended.find(request.job);
     const std::string state = ended != queue->ended.end() ? ended->second : known.end_of_wanted();
@@ -356,6 +364,7 @@ Result<Eta> eta(const settings::Session& session, const EtaRequest& request) {
       jobs.push_back(std::move(each));
   }
   list.jobs = std::move(jobs);
+  if (made->asked) list.gpus = 0;
   return list;
 }
 

@@ -50,7 +50,7 @@ struct Eta {
   std::int64_t samples = 0;
   /// How many earlier forecasts the intervals are held against; 0 = they are those of the samples.
   std::int64_t calibrated_on = 0;
-  std::int64_t gpus = 0;  ///< of the cluster
+  std::int64_t gpus = 0;  ///< of the cluster; 0 in a list of one job
   std::vector<EtaJob> jobs;
   /// What is left out, or taken to be simpler than it is.
   std::vector<std::string> notes;

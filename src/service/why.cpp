@@ -29,8 +29,8 @@ void add_others(const QueueWithForecast& queue, std::size_t job, Why& made) {
   std::set<std::uint32_t> users;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (i == job || jobs[i].pool != jobs[job].pool) continue;
-    const bool before =
-        !jobs[i].started && starts_before(queue.forecast.jobs[i], queue.forecast.jobs[job]);
+    const bool before = !jobs[i].started && !jobs[job].kept_out &&
+                        starts_before(queue.forecast.jobs[i], queue.forecast.jobs[job]);
     if (jobs[i].started || before) count(made.rests_on, jobs[i].source);
     if (!before) continue;
     ++made.before.jobs;
@@ -85,7 +85,7 @@ std::string in_plain_words(const Earlier& what, const EtaJob& job, const Snapsho
 Result<void> add_earlier(const QueueWithForecast& queue, std::size_t job, Why& made) {
   const auto& choice = queue.choices[job];
   auto found =
-      what_starts_earlier(queue.snapshot, queue.scheduler, queue.options, job, choice.change);
+      what_starts_earlier(queue.snapshot, queue.scheduler, queue.options, {job, choice.change});
   if (!found) return tl::unexpected(found.error());
   for (Earlier& what : *found) {
     Why::Change& each = made.earlier.emplace_back();

@@ -32,7 +32,7 @@ queues=(half:gpus free:gpus backfill:limit other:partition maintenance:limit beg
 eval "$("$testbed" env "$dir")"
 scontrol delete PartitionName=gpu
 # Who runs what: each user's jobs last about as long as that user's past ones.
-declare -A lasts=([games]=200 [irc]=30 [www-data]=60)
+declare -A lasts=([games]=300 [irc]=30 [www-data]=60)
 for user in "${!lasts[@]}"; do
   for queue in "${queues[@]%:*}"; do
     sacctmgr -i add account "$queue"
@@ -47,7 +47,7 @@ job() { # USER QUEUE-TWIN ARGUMENT...
     --wrap "sleep ${lasts[$user]}")
 }
 shown() { for what in config "job -d" node partition reservation; do scontrol show $what; done; }
-start_of() { date -d "$(scontrol show job "$1" | sed -n 's/^ *StartTime=\([^ ]*\).*/\1/p')" +%s; }
+start_of() { date -d "$(sacct -n -X -P -j "$1" -o Start | tail -1)" +%s; }
 
 # A past: each user's runs on all nodes.
 for queue in "${queues[@]%:*}"; do
@@ -61,7 +61,6 @@ sleep 3
 fields=JobID,JobIDRaw,JobName,User,Account,Partition,QOS,State,ExitCode,Submit,Eligible,Start,End,ElapsedRaw
 fields+=,TimelimitRaw,NNodes,NodeList,ReqTRES,AllocTRES,Priority,Reason,WorkDir,SubmitLine
 sacct --allusers --duplicates --starttime now-1hours --endtime now --parsable2 --format "$fields" > "$out/past.txt"
-"$schedmate" history import --help | grep -o 'JobID[A-Za-z0-9,]*' | head -1)" > "$out/past.txt" 2> "$out/past.err"
 "$schedmate" history import "sacct:$out/past.txt" --state-dir "$work/state" > "$out/import.txt" 2>&1
 
 declare -A subject
@@ -71,11 +70,11 @@ make() { # QUEUE TWIN
     half) job games "$on" --gres=gpu:4 -t 10; subject[$on]=$(job irc "$on" --gres=gpu:8 -t 10) ;;
     free) job games "$on" --gres=gpu:5 -t 10; subject[$on]=$(job irc "$on" --gres=gpu:8 -t 10) ;;
     backfill)
-      job games "$on" --gres=gpu:4 -t 5; job www-data "$on" --gres=gpu:8 -t 5
+      job games "$on" --gres=gpu:4 -t 8; job www-data "$on" --gres=gpu:8 -t 5
       subject[$on]=$(job irc "$on" --gres=gpu:4 -t 60) ;;
     other) job games "$on" --gres=gpu:8 -t 10; subject[$on]=$(job irc "$on" --gres=gpu:8 -t 10) ;;
     maintenance)
-      scontrol create reservation ReservationName="maint-$2" StartTime=now+4minutes Duration=2 Users=root Flags=maint \
+      scontrol create reservation ReservationName="maint-$2" StartTime=now+6minutes Duration=1 Users=root Flags=maint \
         Nodes="$(sinfo -h -p "$on" -o %N)"
       subject[$on]=$(job irc "$on" --gres=gpu:4 -t 60) ;;
     begin) subject[$on]=$(job irc "$on" --gres=gpu:4 -t 10 --begin=now+5minutes) ;;
