@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `schedmate eta` says of the recordings of eta_bed.py, against what then happened (docs/eta.md).
 
-  eta_bed_score.py SCHEDMATE WORK RUN... [--after MINUTES] [--before MINUTES] [--draws N] [--rows FILE]
+  eta_bed_score.py SCHEDMATE WORK RUN... [--after MINUTES] [--before MINUTES] [--draws N]
+                   [--samples N] [--every N] [--rows FILE]
 
 All instants and durations are multiplied by 200, so that a run looks like the days that its jobs were drawn from. Of each
 snapshot eta gets the accounting of the jobs that had ended by then, and nothing else. Its answers are kept in WORK.
@@ -119,8 +120,8 @@ class Way:
 class Run:
     """A recording, and what eta says of it."""
 
-    def __init__(self, program, work, folder):
-        self.folder, self.work, self.program = folder, work / folder.name, program
+    def __init__(self, program, work, folder, samples, every):
+        self.folder, self.work, self.program, self.samples = folder, work / folder.name, program, str(samples)
         events = [line.split() for line in (folder / "events.txt").read_text().splitlines()]
         self.clock = Clock(float(events[0][1]))
         self.jobs = {}
@@ -136,7 +137,7 @@ class Run:
             rows = [line.split(None, 2) for line in path.read_text().splitlines()]
             self.planned[int(path.stem)] = {id: (self.clock.of(instant(when)) if DATE.fullmatch(when) else None, reason)
                                             for id, when, reason in rows}
-        self.seconds = sorted(int(path.name.split(".")[0]) for path in (folder / "snap").iterdir())
+        self.seconds = sorted(int(path.name.split(".")[0]) for path in (folder / "snap").iterdir())[::every]
 
     def when(self, job, name):
         text = self.jobs[job][name]
@@ -162,7 +163,7 @@ class Run:
                     out.write("|".join(self.jobs[fresh[0]]) + "\n")
                     out.writelines("|".join(self.clock.accounted(self.jobs[id]).values()) + "\n" for id in fresh)
                 self.schedmate("history", "import", f"sacct:{dump}")
-            kept.write_text(self.schedmate("eta", "--from", str(queue), "--json"))
+            kept.write_text(self.schedmate("eta", "--from", str(queue), "--samples", self.samples, "--json"))
             yield second, json.loads(kept.read_text())
 
     def schedmate(self, *words):
@@ -327,11 +328,13 @@ def main():
     parser.add_argument("--after", type=float, default=10)
     parser.add_argument("--before", type=float, default=36)
     parser.add_argument("--draws", type=int, default=10)
+    parser.add_argument("--samples", type=int, default=200)
+    parser.add_argument("--every", type=int, default=1, help="take one snapshot of so many")
     parser.add_argument("--rows")
     args = parser.parse_args()
     predictions = []
     for folder in args.runs:
-        made = list(Run(args.schedmate, args.work, folder).predictions())
+        made = list(Run(args.schedmate, args.work, folder, args.samples, args.every).predictions())
         inside = [each for each in made if args.after * 60 <= each["second"] <= args.before * 60]
         print(f"{folder.name}: {len({each['second'] for each in made})} snapshots, {len({each['job'] for each in made})} jobs, "
               f"{len(inside)} predictions counted, {sum(not each['known'] for each in inside)} of them of what had not happened "
