@@ -37,10 +37,10 @@ RunTimeCurve curve_from(const Beyond& beyond) {
   return RunTimeCurve(chances);
 }
 
-// How the log's own end compared with what its tracker told (docs/eta.md).
+// How the ends of logs compared with what their trackers had told (docs/eta.md).
 constexpr double ends_as_told = 0.8;
-constexpr double over_told = 0.02, over_run = 0.005;         // at the median, of what is left and
-constexpr double far_over_told = 0.35, far_over_run = 0.05;  // of the whole run; at p90
+constexpr double over_told = 0.02, over_run = 0.01;          // at the median, of what is left and
+constexpr double far_over_told = 0.35, far_over_run = 0.15;  // of the whole run; at p90
 
 }  // namespace
 
