@@ -39,8 +39,14 @@ RunTimeCurve curve_from(const Beyond& beyond) {
 
 // How the ends of logs compared with what their trackers had told (docs/eta.md).
 constexpr double ends_as_told = 0.8;
-constexpr double over_told = 0.02, over_run = 0.01;          // at the median, of what is left and
-constexpr double far_over_told = 0.35, far_over_run = 0.15;  // of the whole run; at p90
+/// By how much a run is over what is told: a share of that, and one of the whole run up to a bound.
+struct Over {
+  double of_left, of_run, most_s;
+  [[nodiscard]] double seconds(double left, double run) const {
+    return of_left * left + std::min(of_run * run, most_s);
+  }
+};
+constexpr Over median_over{0.02, 0.01, 300}, p90_over{0.35, 0.15, 3600};
 
 }  // namespace
 
@@ -56,8 +62,8 @@ RunTimeCurve curve_of(const RunTimeDistribution& told) {
 RunTimeBelief with_progress(const RunTimeCurve& past, const ToldProgress& told) {
   const double left = std::max(0.0, told.left_s);
   const double run = told.ran_s + left;
-  const double over = std::max(least_s, over_told * left + over_run * run);
-  const double far_over = std::max(over, far_over_told * left + far_over_run * run);
+  const double over = std::max(least_s, median_over.seconds(left, run));
+  const double far_over = std::max(over, p90_over.seconds(left, run));
   const auto beyond = [&](double t) {
     const double as_told = log_logistic_beyond(t - left, over, std::log(far_over / over));
     const double as_past = past.share_beyond(told.ran_s + t, told.ran_s);

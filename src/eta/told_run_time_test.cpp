@@ -6,6 +6,8 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "tests/support/near.hpp"
+
 namespace schedmate::eta {
 namespace {
 
@@ -43,7 +45,7 @@ TEST_CASE("who has run so long already goes on by the same law") {
   // Of those that outlast the median, four in five end by p90.
   const double ran = told.p50.count();
   CHECK(at(curve.draw(0.8, ran), told.p90.count()));
-  CHECK(curve.share_beyond(told.p90.count(), ran) == doctest::Approx(0.2).epsilon(0.05));
+  CHECK(testing::near(curve.share_beyond(told.p90.count(), ran), 0.2, 0.05, 0));
   CHECK(curve.share_beyond(ran, ran) == 1);
   // Far beyond p90 it goes on in proportion, and neither ends at once nor never.
   const double far = 10 * told.p90.count();
@@ -65,7 +67,7 @@ TEST_CASE("a log tells what is left, to the minute after days, and hardly less t
   CHECK(left_at(0.99) > 10 * left);
   // Ten minutes later there is less left of it.
   const double later = ran + 600;
-  CHECK(belief.draw(0.5, later) - later == doctest::Approx(left_at(0.5) - 600).epsilon(0.1));
+  CHECK(testing::near(belief.draw(0.5, later) - later, left_at(0.5) - 600, 0.1, 0));
   // Where the past ends runs at about this time, some of them end before the log says.
   const RunTimeBelief stopped =
       with_progress(curve_of(hours(99, 100.1, 101)), {.ran_s = ran, .left_s = 100 * left});

@@ -11,33 +11,34 @@
 #include "service/advisor_state.hpp"
 #include "service/history.hpp"
 #include "tests/support/cluster_site.hpp"
+#include "tests/support/near.hpp"
 
 namespace schedmate::service {
 namespace {
 
 using testing::ClusterSite;
 
-constexpr std::int64_t now_s = 1'800'000'000;
+constexpr std::int64_t queue_at_s = 1'800'000'000;
 constexpr std::int64_t day_s = 86'400;
 
-constexpr const char* header =
+constexpr const char* dump_columns =
     "JobID|User|Partition|State|Submit|Start|End|ElapsedRaw|TimelimitRaw|AllocTRES\n";
 
-struct Past {
+struct EndedJob {
   std::string id, user;
   std::int64_t submit_s = 0, start_s = 0, ran_s = 0;
   std::string partition = "gpu";
   int gpus = 1;
 };
 
-std::string row(const Past& job) {
+std::string ended_job(const EndedJob& job) {
   const std::string gpus = job.gpus == 0 ? "" : fmt::format(",gres/gpu={}", job.gpus);
   return fmt::format("{}|{}|{}|COMPLETED|{}|{}|{}|{}|90|cpu=4,node=1{}\n", job.id, job.user,
                      job.partition, job.submit_s, job.start_s, job.start_s + job.ran_s, job.ran_s,
                      gpus);
 }
 
-slurm::QueuedJob job(const std::string& id, const std::string& user, bool runs) {
+slurm::QueuedJob queue_job(const std::string& id, const std::string& user, bool runs) {
   slurm::QueuedJob made;
   made.id = id;
   made.user = user;
@@ -45,10 +46,10 @@ slurm::QueuedJob job(const std::string& id, const std::string& user, bool runs) 
   made.state = runs ? "RUNNING" : "PENDING";
   made.reason = runs ? "None" : "Resources";
   made.gpus = 8;
-  made.submit = at(now_s - 7200);
+  made.submit = at(queue_at_s - 7200);
   made.limit = Seconds(10 * 3600);
   if (runs) {
-    made.start = at(now_s - 3600);
+    made.start = at(queue_at_s - 3600);
     made.held = {{"n0", 8, 0xff}};
   }
   return made;
@@ -57,7 +58,7 @@ slurm::QueuedJob job(const std::string& id, const std::string& user, bool runs) 
 /// One node with eight GPUs, a job that has them, and one that waits for them.
 slurm::ClusterQueue busy_queue() {
   slurm::ClusterQueue queue;
-  queue.now = at(now_s);
+  queue.now = at(queue_at_s);
   slurm::ClusterNode& node = queue.nodes.emplace_back();
   node.name = "n0";
   node.gpus = 8;
@@ -65,7 +66,7 @@ slurm::ClusterQueue busy_queue() {
   slurm::Partition& partition = queue.partitions.emplace_back();
   partition.name = "gpu";
   partition.nodes = {"n0"};
-  queue.jobs = {job("901", "ann", true), job("902", "bob", false)};
+  queue.jobs = {queue_job("901", "ann", true), queue_job("902", "bob", false)};
   return queue;
 }
 
@@ -75,7 +76,8 @@ KnownSubmissions known_of(const ClusterSite& site, const slurm::ClusterQueue& qu
   return *std::move(known);
 }
 
-slurm::SnapshotOfQueue snapshot(const KnownSubmissions& known, const slurm::ClusterQueue& queue) {
+slurm::SnapshotOfQueue snapshot_by(const KnownSubmissions& known,
+                                   const slurm::ClusterQueue& queue) {
   auto made = slurm::snapshot_of(queue, [&](const slurm::QueuedJob& each) {
     return known.belief(static_cast<std::size_t>(&each - queue.jobs.data()));
   });
@@ -86,10 +88,11 @@ slurm::SnapshotOfQueue snapshot(const KnownSubmissions& known, const slurm::Clus
 
 /// Six jobs an hour for four weeks, by a user of the queue and one who is not in it.
 std::string busy_weeks() {
-  std::string dump = header;
+  std::string dump = dump_columns;
   int id = 0;
-  for (std::int64_t at_s = now_s - 28 * day_s + 60; at_s < now_s - 3600; at_s += 600, ++id)
-    dump += row({fmt::format("{}", id), id % 2 == 0 ? "bob" : "eve", at_s, at_s + 10, 1200});
+  for (std::int64_t at_s = queue_at_s - 28 * day_s + 60; at_s < queue_at_s - 3600;
+       at_s += 600, ++id)
+    dump += ended_job({fmt::format("{}", id), id % 2 == 0 ? "bob" : "eve", at_s, at_s + 10, 1200});
   return dump;
 }
 
@@ -120,7 +123,7 @@ TEST_CASE("what was submitted may be submitted again, and waiting jobs start lat
   import_dump(site, busy_weeks());
   const slurm::ClusterQueue queue = busy_queue();
   const KnownSubmissions known = known_of(site, queue);
-  auto made = snapshot(known, queue);
+  auto made = snapshot_by(known, queue);
   CHECK(known.runs() > 4000);
   CHECK(std::ssize(made.snapshot.past) == known.runs() + 2);  // the queue's own are of the past
   CHECK(made.snapshot.site != nullptr);
@@ -133,14 +136,16 @@ TEST_CASE("what was submitted may be submitted again, and waiting jobs start lat
 
 TEST_CASE("the past has the users of the snapshot, its pools, and no job without GPUs") {
   const ClusterSite site;
-  import_dump(site, std::string(header) +
-                        row({"1", "bob", now_s - 5 * day_s, now_s - 4 * day_s, 9}) +
-                        row({"2", "eve", now_s - 4 * day_s, now_s - 4 * day_s, 60, "gpu", 4}) +
-                        row({"3", "eve", now_s - 4 * day_s, now_s - 4 * day_s, 60, "cpu", 4}) +
-                        row({"4", "ann", now_s - 4 * day_s, now_s - 4 * day_s, 60, "gpu", 0}) +
-                        row({"5", "ann", now_s - 29 * day_s, now_s - 29 * day_s, 60}));
+  import_dump(
+      site,
+      std::string(dump_columns) +
+          ended_job({"1", "bob", queue_at_s - 5 * day_s, queue_at_s - 4 * day_s, 9}) +
+          ended_job({"2", "eve", queue_at_s - 4 * day_s, queue_at_s - 4 * day_s, 60, "gpu", 4}) +
+          ended_job({"3", "eve", queue_at_s - 4 * day_s, queue_at_s - 4 * day_s, 60, "cpu", 4}) +
+          ended_job({"4", "ann", queue_at_s - 4 * day_s, queue_at_s - 4 * day_s, 60, "gpu", 0}) +
+          ended_job({"5", "ann", queue_at_s - 29 * day_s, queue_at_s - 29 * day_s, 60}));
   const slurm::ClusterQueue queue = busy_queue();
-  const auto made = snapshot(known_of(site, queue), queue);
+  const auto made = snapshot_by(known_of(site, queue), queue);
   const auto& past = made.snapshot.past;
   REQUIRE(past.size() == 4);  // 1, 2 and the two of the queue
   const auto user_of = [&](std::string_view id) {
@@ -161,24 +166,26 @@ TEST_CASE("the past has the users of the snapshot, its pools, and no job without
 }
 
 TEST_CASE("nothing is used that is later than the queue") {
-  const std::string before = row({"1", "bob", now_s - 3 * day_s, now_s - 3 * day_s, 600}) +
-                             row({"2", "ann", now_s - day_s, now_s - day_s, 1800});
+  const std::string before =
+      ended_job({"1", "bob", queue_at_s - 3 * day_s, queue_at_s - 3 * day_s, 600}) +
+      ended_job({"2", "ann", queue_at_s - day_s, queue_at_s - day_s, 1800});
   const ClusterSite then, later;
-  import_dump(then, header + before);
+  import_dump(then, dump_columns + before);
   // How the queue's own jobs ended, jobs that came after it, and one that it had in an array.
-  import_dump(later, header + before + row({"901", "ann", now_s - 7200, now_s - 3600, 4000}) +
-                         row({"902", "bob", now_s - 7200, now_s + 500, 70'000}) +
-                         row({"903", "bob", now_s + 10, now_s + 20, 5}) +
-                         row({"904_7", "bob", now_s - 100, now_s + 20, 5}));
+  import_dump(later, dump_columns + before +
+                         ended_job({"901", "ann", queue_at_s - 7200, queue_at_s - 3600, 4000}) +
+                         ended_job({"902", "bob", queue_at_s - 7200, queue_at_s + 500, 70'000}) +
+                         ended_job({"903", "bob", queue_at_s + 10, queue_at_s + 20, 5}) +
+                         ended_job({"904_7", "bob", queue_at_s - 100, queue_at_s + 20, 5}));
   slurm::ClusterQueue queue = busy_queue();
-  queue.jobs.push_back(job("904_[0-9]", "bob", false));
+  queue.jobs.push_back(queue_job("904_[0-9]", "bob", false));
   const KnownSubmissions knew = known_of(then, queue);
   const KnownSubmissions knows = known_of(later, queue);
   CHECK(knows.runs() == knew.runs());
   for (std::size_t i = 0; i < queue.jobs.size(); ++i)
     for (const double share : {0.1, 0.5, 0.9})
       CHECK(knows.belief(i).run_time.draw(share, 0) == knew.belief(i).run_time.draw(share, 0));
-  const auto ours = snapshot(knew, queue), theirs = snapshot(knows, queue);
+  const auto ours = snapshot_by(knew, queue), theirs = snapshot_by(knows, queue);
   REQUIRE(theirs.snapshot.past.size() == ours.snapshot.past.size());
   for (std::size_t i = 0; i < ours.snapshot.past.size(); ++i) {
     CHECK(theirs.snapshot.past[i].submit == ours.snapshot.past[i].submit);
@@ -192,13 +199,13 @@ TEST_CASE("nothing is used that is later than the queue") {
 TEST_CASE("without a history, or without a recent one, nothing is taken to come") {
   const slurm::ClusterQueue queue = busy_queue();
   const ClusterSite none;
-  const auto alone = snapshot(known_of(none, queue), queue);
+  const auto alone = snapshot_by(known_of(none, queue), queue);
   CHECK(alone.snapshot.past.empty());
   CHECK(noted(alone, "no past run times"));
   const ClusterSite old;
-  import_dump(old,
-              std::string(header) + row({"1", "bob", now_s - 40 * day_s, now_s - 40 * day_s, 9}));
-  const auto stale = snapshot(known_of(old, queue), queue);
+  import_dump(old, std::string(dump_columns) + ended_job({"1", "bob", queue_at_s - 40 * day_s,
+                                                          queue_at_s - 40 * day_s, 9}));
+  const auto stale = snapshot_by(known_of(old, queue), queue);
   CHECK(stale.snapshot.past.empty());
   CHECK(noted(stale, "no submissions of the last 28 days"));
 }
@@ -210,7 +217,7 @@ TEST_CASE("a job's run time is what its advice said, unless that was not known")
     JobRecord made;
     made.id = id;
     made.user = user;
-    made.submit = at(now_s - 7200);
+    made.submit = at(queue_at_s - 7200);
     GivenAdvice advice;
     advice.source = "resubmission";
     advice.mean = advice.p50 = FractionalSeconds(5 * 3600);
@@ -227,12 +234,12 @@ TEST_CASE("a job's run time is what its advice said, unless that was not known")
   record("905", "bob", true);
   record("906", "eve", true);
   slurm::ClusterQueue queue = busy_queue();
-  queue.jobs.push_back(job("905_[1-4]", "bob", false));
-  queue.jobs.push_back(job("906", "bob", false));  // of another user: not this one
+  queue.jobs.push_back(queue_job("905_[1-4]", "bob", false));
+  queue.jobs.push_back(queue_job("906", "bob", false));  // of another user: not this one
   const KnownSubmissions known = known_of(site, queue);
   CHECK(known.belief(0).source == RunTimeSource::advisor);
   const double median = known.belief(0).run_time.draw(0.5, 0);
-  CHECK(median == doctest::Approx(5 * 3600).epsilon(0.05));
+  CHECK(testing::near(median, 5 * 3600, 0.05, 0));
   CHECK(known.belief(0).run_time.draw(0.5, 6 * 3600) > 6 * 3600);
   CHECK(known.belief(1).source == RunTimeSource::user);
   CHECK(known.belief(1).run_time.draw(0.5, 0) < 3600);  // as his own runs

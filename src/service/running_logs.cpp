@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/foreign_file.hpp"
+#include "log/progress/track_with.hpp"
 #include "service/file_access.hpp"
 #include "service/job_log.hpp"
 
@@ -49,8 +50,8 @@ std::vector<LogOfRun> logs_of(const slurm::ClusterQueue& queue) {
 
 class LogReading {
  public:
-  LogReading(const settings::Session& session, const slurm::ClusterQueue& queue, FileAccess access)
-      : rules_(session.settings.text("rules")), queue_(&queue), access_(std::move(access)) {}
+  LogReading(progress::LogWords words, const slurm::ClusterQueue& queue, FileAccess access)
+      : words_(std::move(words)), queue_(&queue), access_(std::move(access)) {}
 
   void read(const LogOfRun& log, std::chrono::milliseconds answer, RunningLogs& made) {
     const slurm::QueuedJob& job = queue_->jobs[log.queued];
@@ -63,10 +64,10 @@ class LogReading {
       ++other_times_;
       return;
     }
-    const auto progress = track(log.path, {.rules = rules_, .reader = nullptr, .access = access});
-    if (!progress) return count(progress.error());
+    const auto found = progress::track_with(words_, {log.path, access});
+    if (!found) return count(found.error());
     const double ran_s = FractionalSeconds(std::min(*written, queue_->now) - *job.start).count();
-    if (const auto left_s = believed_left(*progress, ran_s))
+    if (const auto left_s = believed_left(*found, ran_s))
       made.told[log.queued] = {.ran_s = ran_s, .left_s = *left_s};
   }
 
@@ -85,7 +86,7 @@ class LogReading {
 
   void count(const Error& error) { unanswered_ += error.code == ErrorCode::timeout ? 1 : 0; }
 
-  std::string rules_;
+  progress::LogWords words_;
   const slurm::ClusterQueue* queue_;
   FileAccess access_;
   std::size_t unanswered_ = 0, other_times_ = 0;
@@ -125,7 +126,10 @@ Result<RunningLogs> read_running_logs(const settings::Session& session,
   if (!files) return tl::unexpected(files.error());
   RunningLogs made;
   const std::vector<LogOfRun> logs = logs_of(queue);
-  LogReading reading(session, queue, files->access);
+  if (logs.empty()) return made;
+  auto words = progress::LogWords::load(session.settings.text("rules"));
+  if (!words) return tl::unexpected(words.error());
+  LogReading reading(*std::move(words), queue, files->access);
   const auto began = session.clock.now();
   std::size_t read = 0;
   for (; read < std::min(logs.size(), budget.logs); ++read) {

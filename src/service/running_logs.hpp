@@ -34,7 +34,8 @@ struct RunningLogs {
 /// Only logs that are on this machine and that were written since their job started, at most an
 /// hour before the queue's instant and a minute after it: of a queue that was recorded long ago
 /// they are other jobs', or tell what came later. A log that is not there, or not for the caller to
-/// read, says nothing; what the budget left out is a note. Errors: those of request_files().
+/// read, says nothing; what the budget left out is a note. Errors: those of request_files()
+/// and of the operator's formats.
 [[nodiscard]] Result<RunningLogs> read_running_logs(const settings::Session& session,
                                                     const slurm::ClusterQueue& queue,
                                                     const LogsBudget& budget = {});

@@ -11,6 +11,7 @@
 
 #include "tests/support/cluster_site.hpp"
 #include "tests/support/hanging_mount.hpp"
+#include "tests/support/near.hpp"
 #include "tests/support/needs.hpp"
 
 namespace schedmate::service {
@@ -18,11 +19,11 @@ namespace {
 
 using testing::ClusterSite;
 
-constexpr std::int64_t now_s = 1'800'000'000;
-constexpr std::int64_t started_s = now_s - 1000;
+constexpr std::int64_t read_at_s = 1'800'000'000;
+constexpr std::int64_t started_s = read_at_s - 1000;
 
 /// A step a second, 900 of 1000 of them.
-std::string steps_text() {
+std::string steps_by_second() {
   std::string text;
   for (int step = 1; step <= 900; ++step)
     text += fmt::format("step {}/1000 loss: {:.3f} time: 1.00 s\n", step, 3.0 - 0.001 * step);
@@ -32,7 +33,7 @@ std::string steps_text() {
 struct LogSite : ClusterSite {
   slurm::ClusterQueue queue;
 
-  LogSite() { queue.now = at(now_s); }
+  LogSite() { queue.now = at(read_at_s); }
   std::string log(const std::string& name, const std::string& text, std::int64_t written_s) {
     std::string path = write("work/" + name, text);
     const utimbuf times{written_s, written_s};
@@ -60,31 +61,32 @@ struct LogSite : ClusterSite {
 
 TEST_CASE("the log of a running job tells what is left from its last line on") {
   LogSite site;
-  (void)site.log("net-17.out", steps_text(), now_s - 100);
+  (void)site.log("net-17.out", steps_by_second(), read_at_s - 100);
   site.runs("17", "%x-%j.out").name = "net";  // as older versions show it
-  site.runs("18", site.log("18.out", "no progress here\n", now_s - 100));
+  site.runs("18", site.log("18.out", "no progress here\n", read_at_s - 100));
   site.runs("19", site.here.path("work/absent.out"));
   site.runs("20", "/dev/null");
   site.runs("21", "/dev/fd/0");
   site.runs("22", "");
-  site.runs("23", site.log("23.out", steps_text(), now_s)).state = "PENDING";
+  site.runs("23", site.log("23.out", steps_by_second(), read_at_s)).state = "PENDING";
   const RunningLogs made = site.read();
   CHECK(made.notes.empty());
   REQUIRE(made.told.size() == 1);
   CHECK(made.told.at(0).ran_s == 900);
-  CHECK(made.told.at(0).left_s == doctest::Approx(100));
+  CHECK(testing::near(made.told.at(0).left_s, 100, 1e-6, 0));
 }
 
 TEST_CASE("a log of another time is another job's, or tells what came later") {
   LogSite site;
-  site.runs("1", site.log("1.out", steps_text(), started_s - 1));
-  site.runs("2", site.log("2.out", steps_text(), now_s + 61));
-  site.runs("3", site.log("3.out", steps_text(), now_s - 3601)).start = at(now_s - 5000);
+  site.runs("1", site.log("1.out", steps_by_second(), started_s - 1));
+  site.runs("2", site.log("2.out", steps_by_second(), read_at_s + 61));
+  site.runs("3", site.log("3.out", steps_by_second(), read_at_s - 3601)).start =
+      at(read_at_s - 5000);
   const RunningLogs none = site.read();
   CHECK(none.told.empty());
   REQUIRE(none.notes.size() == 1);
   CHECK(none.notes[0].starts_with("3 logs of running jobs were written before"));
-  site.runs("4", site.log("4.out", steps_text(), now_s + 60));  // clocks differ
+  site.runs("4", site.log("4.out", steps_by_second(), read_at_s + 60));  // clocks differ
   const RunningLogs near = site.read();
   REQUIRE(near.told.size() == 1);
   CHECK(near.told.at(3).ran_s == 1000);
@@ -122,7 +124,8 @@ TEST_CASE("only counters that account for the run so far are believed") {
 TEST_CASE("more logs than the budget has are not read, those of small jobs first") {
   LogSite site;
   for (int i = 0; i < 5; ++i)
-    site.runs(fmt::format("{}", i), site.log(fmt::format("{}.out", i), steps_text(), now_s - 100))
+    site.runs(fmt::format("{}", i),
+              site.log(fmt::format("{}.out", i), steps_by_second(), read_at_s - 100))
         .gpus = i + 1;
   const RunningLogs made = site.read({.logs = 2});
   CHECK(made.told.size() == 2);
@@ -140,7 +143,7 @@ TEST_CASE("a log on a dead share costs an answer's time and is said" * testing::
   REQUIRE(share.mounted());
   LogSite site;
   site.runs("1", share.file()).gpus = 8;
-  site.runs("2", site.log("2.out", steps_text(), now_s - 100));
+  site.runs("2", site.log("2.out", steps_by_second(), read_at_s - 100));
   const auto began = std::chrono::steady_clock::now();
   const RunningLogs made = site.read({.answer = std::chrono::milliseconds(200)});
   CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(5));
@@ -151,7 +154,7 @@ TEST_CASE("a log on a dead share costs an answer's time and is said" * testing::
 
 TEST_CASE("a log is read as the job's user where root asks" * testing::needs_root()) {
   LogSite site;
-  const std::string path = site.log("secret.out", steps_text(), now_s - 100);
+  const std::string path = site.log("secret.out", steps_by_second(), read_at_s - 100);
   REQUIRE(::chmod(site.here.path().c_str(), 0755) == 0);
   REQUIRE(::chmod(path.c_str(), 0600) == 0);  // root's own
   site.runs("1", path).user = "nobody";
