@@ -10,13 +10,13 @@
 #include "apps/eta_text.hpp"
 #include "apps/flag_values.hpp"
 #include "apps/screen.hpp"
-#include "service/eta_calibration.hpp"
+#include "queue/eta_calibration.hpp"
 
 namespace schedmate {
 namespace {
 
 struct EtaFlags {
-  service::EtaRequest request;
+  queue::EtaRequest request;
   std::size_t limit = 20;
   bool running = false;
   std::int64_t days = 28, instants = 200;
@@ -25,11 +25,11 @@ struct EtaFlags {
 constexpr std::string_view calibrate_word = "calibration";
 
 Result<int> print_eta(const CommandCall& call, const EtaFlags& flags) {
-  const auto eta = service::eta(call.session, flags.request);
+  const auto eta = queue::eta(call.session, flags.request);
   if (!eta) return tl::unexpected(eta.error());
   const auto& environment = call.session.environment;
   if (call.json)
-    call.console.json(service::eta_document(*eta));
+    call.console.json(queue::eta_document(*eta));
   else
     call.console.text(eta_text(*eta, screen_style(environment), flags.limit,
                                flags.running || !flags.request.job.empty()));
@@ -37,13 +37,13 @@ Result<int> print_eta(const CommandCall& call, const EtaFlags& flags) {
 }
 
 Result<int> print_calibration(const CommandCall& call, const EtaFlags& flags) {
-  service::EtaCalibrationRequest request{
+  queue::EtaCalibrationRequest request{
       .of = flags.request, .days = flags.days, .instants = flags.instants};
   request.of.job.clear();
-  const auto figures = service::calibrate_eta(call.session, request);
+  const auto figures = queue::calibrate_eta(call.session, request);
   if (!figures) return tl::unexpected(figures.error());
   if (call.json)
-    call.console.json(service::eta_calibration_document(*figures));
+    call.console.json(queue::eta_calibration_document(*figures));
   else
     call.console.text(eta_calibration_text(*figures, screen_style(call.session.environment)));
   return 0;
@@ -51,7 +51,7 @@ Result<int> print_calibration(const CommandCall& call, const EtaFlags& flags) {
 
 }  // namespace
 
-void add_queue_flags(const Parser& parser, service::EtaRequest& request) {
+void add_queue_flags(const Parser& parser, queue::EtaRequest& request) {
   CLI::App& command = parser.app;
   command.add_option("job", request.job, "job id")->type_name("ID");
   command

@@ -12,8 +12,8 @@
 namespace schedmate {
 namespace {
 
-using service::Eta;
-using service::EtaJob;
+using queue::Eta;
+using queue::EtaJob;
 
 std::string until(SimTime when, SimTime now) {
   return when == never ? "later" : in_words(when - now);
@@ -98,7 +98,7 @@ std::string eta_text(const Eta& eta, const ScreenStyle& style, std::size_t most,
   return text;
 }
 
-std::string eta_calibration_text(const service::EtaCalibrationFigures& figures,
+std::string eta_calibration_text(const queue::EtaCalibrationFigures& figures,
                                  const ScreenStyle& style) {
   std::string text = fmt::format(
       "{} to {}: forecasts at {} instants, policy {}\n"

@@ -37,6 +37,7 @@ constexpr std::array arrows{
     Arrows{"study", "*", "runs everything in experiments"},
     Arrows{"evaluation_report", "*", "reports what the experiments found"},
     Arrows{"service", "*", "the use cases of the product"},
+    Arrows{"queue", "*", "the use cases about the queue of a cluster"},
     Arrows{"http", "*", "offers the service"},
     Arrows{"face", "*", "offers the product to C and Python"},
 };

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "service/eta.hpp"
+#include "queue/eta.hpp"
 
-namespace schedmate::service {
+namespace schedmate::queue {
 
 struct Why {
   SimTime now;
@@ -54,4 +54,4 @@ struct Why {
 /// `schedmate.why.v1`.
 [[nodiscard]] Document why_document(const Why& why);
 
-}  // namespace schedmate::service
+}  // namespace schedmate::queue

@@ -9,7 +9,7 @@
 #include "base/document.hpp"
 #include "settings/session.hpp"
 
-namespace schedmate::service {
+namespace schedmate::queue {
 
 struct EtaRequest {
   std::string from;  ///< "trace:FORMAT:PATH", or as read_cluster_queue() takes it
@@ -17,7 +17,7 @@ struct EtaRequest {
   std::string policy = "slurm_backfill";  ///< "NAME[:key=value,...]", as in simulate
   std::string cluster;                    ///< TOML file, "" = the trace's own
   std::int64_t samples = 200;
-  std::string job;  ///< the one that is asked for, "" = all
+  std::string job;       ///< the one that is asked for, "" = all
   bool outcome = false;  ///< of a trace: tell what then happened, too
 };
 
@@ -90,4 +90,4 @@ struct QueueWithForecast {
 /// `schedmate.eta.v1` (docs/formats/eta.md).
 [[nodiscard]] Document eta_document(const Eta& eta);
 
-}  // namespace schedmate::service
+}  // namespace schedmate::queue

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/known_submissions.hpp"
+#include "queue/known_submissions.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 #include "tests/support/cluster_site.hpp"
 #include "tests/support/near.hpp"
 
-namespace schedmate::service {
+namespace schedmate::queue {
 namespace {
 
 using testing::ClusterSite;
@@ -97,7 +97,7 @@ std::string busy_weeks() {
 }
 
 void import_dump(const ClusterSite& site, const std::string& dump) {
-  REQUIRE(import_jobs(site.session(), "sacct:" + site.write("dump.txt", dump)));
+  REQUIRE(service::import_jobs(site.session(), "sacct:" + site.write("dump.txt", dump)));
 }
 
 SimTime median_start(const QueueSnapshot& snapshot) {
@@ -225,7 +225,7 @@ TEST_CASE("a job's run time is what its advice said, unless that was not known")
     advice.p90 = FractionalSeconds(8 * 3600);
     advice.length = GivenLength{.source = "resubmission", .told = told};
     made.advice = advice;
-    auto history = open_history(site.session());
+    auto history = service::open_history(site.session());
     REQUIRE(history);
     REQUIRE(history->store->put(made));
   };
@@ -247,4 +247,4 @@ TEST_CASE("a job's run time is what its advice said, unless that was not known")
   CHECK(known.belief(3).source == RunTimeSource::user);
 }
 
-}  // namespace schedmate::service
+}  // namespace schedmate::queue

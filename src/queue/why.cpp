@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/why.hpp"
+#include "queue/why.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/words.hpp"
 
-namespace schedmate::service {
+namespace schedmate::queue {
 namespace {
 
 /// In most samples.
@@ -21,9 +22,7 @@ bool starts_before(const JobForecast& other, const JobForecast& job) {
 
 void count(Why::RestsOn& rests_on, RunTimeSource by) {
   const bool of_job = by == RunTimeSource::progress || by == RunTimeSource::advisor;
-  (of_job                      ? rests_on.of_job
-   : by == RunTimeSource::site ? rests_on.of_site
-                               : rests_on.of_user) += 1;
+  (of_job ? rests_on.of_job : by == RunTimeSource::site ? rests_on.of_site : rests_on.of_user) += 1;
 }
 
 /// What stands before it and what runs beside it.
@@ -190,4 +189,4 @@ Document why_document(const Why& why) {
   return document;
 }
 
-}  // namespace schedmate::service
+}  // namespace schedmate::queue

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/running_logs.hpp"
+#include "queue/running_logs.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/needs.hpp"
 
-namespace schedmate::service {
+namespace schedmate::queue {
 namespace {
 
 using testing::ClusterSite;
@@ -163,4 +163,4 @@ TEST_CASE("a log is read as the job's user where root asks" * testing::needs_roo
   CHECK(site.read().told.size() == 1);
 }
 
-}  // namespace schedmate::service
+}  // namespace schedmate::queue

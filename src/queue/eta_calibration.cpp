@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/eta_calibration.hpp"
+#include "queue/eta_calibration.hpp"
 
 #include <fmt/format.h>
 
@@ -8,11 +8,11 @@
 
 #include "base/json.hpp"
 #include "eta/look_back.hpp"
+#include "queue/eta_replay.hpp"
+#include "queue/site_past.hpp"
 #include "service/advisor_state.hpp"
-#include "service/eta_replay.hpp"
-#include "service/site_past.hpp"
 
-namespace schedmate::service {
+namespace schedmate::queue {
 namespace {
 
 constexpr std::string_view space = "eta_calibration";
@@ -34,7 +34,7 @@ Result<void> keep(const settings::Session& session, const EtaCalibrationRequest&
     for (const double span : each.told) row.push_back(as_known(span));
     kept["forecasts"].push_back(std::move(row));
   }
-  const auto history = open_history(session);
+  const auto history = service::open_history(session);
   if (!history) return tl::unexpected(history.error());
   if (history->role != Role::cluster_operator)
     return fail(ErrorCode::refused,
@@ -161,7 +161,7 @@ Document eta_calibration_document(const EtaCalibrationFigures& figures) {
 Result<std::optional<KeptCalibration>> kept_calibration(const settings::Session& session,
                                                         const EtaRequest& request,
                                                         const std::string& policy, SimTime now) {
-  const auto history = find_history(session);
+  const auto history = service::find_history(session);
   if (!history) return tl::unexpected(history.error());
   if (!*history) return std::nullopt;
   const auto kept = (*history)->store->cached(std::string(space), key_of(request, policy));
@@ -187,4 +187,4 @@ Result<std::optional<KeptCalibration>> kept_calibration(const settings::Session&
   return KeptCalibration{EtaCalibration(forecasts), std::ssize(forecasts)};
 }
 
-}  // namespace schedmate::service
+}  // namespace schedmate::queue

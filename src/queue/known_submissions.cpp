@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/known_submissions.hpp"
+#include "queue/known_submissions.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 #include "service/advisor_state.hpp"
 #include "service/job_use.hpp"
 
-namespace schedmate::service {
+namespace schedmate::queue {
 namespace {
 
 constexpr Seconds past_days{28 * 86'400};
@@ -70,7 +70,7 @@ Result<KnownSubmissions> KnownSubmissions::read(const settings::Session& session
 
 Result<void> KnownSubmissions::read_history(const settings::Session& session,
                                             const std::string& wanted) {
-  auto history = find_history(session);
+  auto history = service::find_history(session);
   if (!history) return tl::unexpected(history.error());
   if (!*history) return {};
   if ((*history)->role != Role::cluster_operator)
@@ -93,7 +93,7 @@ Result<void> KnownSubmissions::read_history(const settings::Session& session,
   return store.each(filter, [&](const JobRecord& record) {
     if (!record.outcome || record.submit >= queue_->now) return true;
     const bool ended = end_of(record) <= queue_->now;
-    if (ended && record.id == wanted) end_of_wanted_ = end_word(record);
+    if (ended && record.id == wanted) end_of_wanted_ = service::end_word(record);
     // What had not ended is in the queue, which knows it as it was then.
     if (record.outcome->start && (ended || !queued.contains(array_of(record.id)))) add(record);
     return true;
@@ -210,4 +210,4 @@ void KnownSubmissions::complete(slurm::SnapshotOfQueue& made) const {
         in_words(queue_->now - *newest)));
 }
 
-}  // namespace schedmate::service
+}  // namespace schedmate::queue

@@ -5,9 +5,9 @@
 
 #include <schedmate/eta_calibration.hpp>
 
-#include "service/eta.hpp"
+#include "queue/eta.hpp"
 
-namespace schedmate::service {
+namespace schedmate::queue {
 
 struct EtaCalibrationRequest {
   EtaRequest of;
@@ -49,4 +49,4 @@ struct KeptCalibration {
     const settings::Session& session, const EtaRequest& request, const std::string& policy,
     SimTime now);
 
-}  // namespace schedmate::service
+}  // namespace schedmate::queue

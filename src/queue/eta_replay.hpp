@@ -5,10 +5,10 @@
 
 #include <schedmate/trace.hpp>
 
-#include "service/eta.hpp"
+#include "queue/eta.hpp"
 #include "study/trace_queue.hpp"
 
-namespace schedmate::service {
+namespace schedmate::queue {
 
 [[nodiscard]] bool is_trace(const EtaRequest& request);
 [[nodiscard]] EtaOptions options_of(const settings::Session& session, const EtaRequest& request);
@@ -27,4 +27,4 @@ struct EtaReplay {
                                           const EtaRequest& request,
                                           const study::PolicySpec& policy);
 
-}  // namespace schedmate::service
+}  // namespace schedmate::queue

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/site_past.hpp"
+#include "queue/site_past.hpp"
 
 #include <fmt/format.h>
 
@@ -8,11 +8,11 @@
 #include <limits>
 #include <map>
 
+#include "queue/cluster_queue.hpp"
 #include "service/advisor_state.hpp"
-#include "service/cluster_queue.hpp"
 #include "slurm/snapshot.hpp"
 
-namespace schedmate::service {
+namespace schedmate::queue {
 namespace {
 
 /// Of a job without one.
@@ -33,7 +33,7 @@ Result<SitePast> past_of_site(const settings::Session& session, const EtaRequest
   const auto cluster =
       slurm::snapshot_of(*queue, [](const slurm::QueuedJob&) { return slurm::JobBelief(); });
   if (!cluster) return tl::unexpected(cluster.error());
-  const auto history = find_history(session);
+  const auto history = service::find_history(session);
   if (!history) return tl::unexpected(history.error());
   SitePast past;
   past.now = queue->now;
@@ -85,4 +85,4 @@ Result<SitePast> past_of_site(const settings::Session& session, const EtaRequest
   return past;
 }
 
-}  // namespace schedmate::service
+}  // namespace schedmate::queue

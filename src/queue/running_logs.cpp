@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/running_logs.hpp"
+#include "queue/running_logs.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "service/file_access.hpp"
 #include "service/job_log.hpp"
 
-namespace schedmate::service {
+namespace schedmate::queue {
 namespace {
 
 constexpr Seconds most_before{3600}, most_after{60};
@@ -18,13 +18,13 @@ constexpr Seconds most_before{3600}, most_after{60};
 /// Where Slurm says that it is; "" = nowhere that a log can be.
 std::string log_path_of(const slurm::QueuedJob& job) {
   if (job.log.empty()) return {};
-  ScheduledJob known;
+  service::ScheduledJob known;
   known.record.id = job.id;
   known.record.user = job.user;
   known.record.name = job.name;
   known.record.root = job.workdir;
   if (!job.held.empty()) known.attempts.emplace_back().nodes = job.held.front().name;
-  std::string path = expand_log_pattern(job.log, known);
+  std::string path = service::expand_log_pattern(job.log, known);
   // Below these are no logs, but what this process holds.
   for (const std::string_view not_a_log : {"/dev/", "/proc/", "/sys/"})
     if (path.starts_with(not_a_log)) return {};
@@ -55,7 +55,7 @@ class LogReading {
 
   void read(const LogOfRun& log, std::chrono::milliseconds answer, RunningLogs& made) {
     const slurm::QueuedJob& job = queue_->jobs[log.queued];
-    FileAccess access = as_owner(access_, job.user);
+    FileAccess access = service::as_owner(access_, job.user);
     access.budget.answer = access.budget.reading = answer;
     const auto written = written_when({log.path, access});
     if (!written) return;
@@ -122,7 +122,7 @@ std::optional<double> believed_left(const Progress& progress, double ran_s) {
 
 Result<RunningLogs> read_running_logs(const settings::Session& session,
                                       const slurm::ClusterQueue& queue, const LogsBudget& budget) {
-  const auto files = request_files(session);
+  const auto files = service::request_files(session);
   if (!files) return tl::unexpected(files.error());
   RunningLogs made;
   const std::vector<LogOfRun> logs = logs_of(queue);
@@ -153,4 +153,4 @@ Result<RunningLogs> read_running_logs(const settings::Session& session,
   return made;
 }
 
-}  // namespace schedmate::service
+}  // namespace schedmate::queue

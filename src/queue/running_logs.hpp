@@ -15,7 +15,7 @@
 #include "settings/session.hpp"
 #include "slurm/queue.hpp"
 
-namespace schedmate::service {
+namespace schedmate::queue {
 
 /// Over all logs of one call. The jobs with most GPUs come first.
 struct LogsBudget {
@@ -44,4 +44,4 @@ struct RunningLogs {
 /// evaluation, of one epoch or of another run in the same file do not.
 [[nodiscard]] std::optional<double> believed_left(const Progress& progress, double ran_s);
 
-}  // namespace schedmate::service
+}  // namespace schedmate::queue

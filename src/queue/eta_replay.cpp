@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/eta_replay.hpp"
+#include "queue/eta_replay.hpp"
 
 #include <fmt/format.h>
 
 #include "service/held_input.hpp"
 #include "service/redaction.hpp"
 
-namespace schedmate::service {
+namespace schedmate::queue {
 namespace {
 
 constexpr std::string_view trace_mark = "trace:";
@@ -22,7 +22,7 @@ EtaOptions options_of(const settings::Session& session, const EtaRequest& reques
 }
 
 Result<study::PolicySpec> policy_of(const EtaRequest& request) {
-  auto policy = study::parse_policy(redacted(request.policy));
+  auto policy = study::parse_policy(service::redacted(request.policy));
   if (!policy) return policy;
   if (auto plain = study::check_not_elastic({&*policy, 1}); !plain)
     return tl::unexpected(plain.error());
@@ -34,16 +34,17 @@ Result<EtaReplay> replay_of(const settings::Session& session, const EtaRequest& 
   const std::string spec = request.from.substr(trace_mark.size());
   if (request.at.empty())
     return fail(ErrorCode::unsupported,
-                fmt::format("--from {}: --at TIME is missing", redacted(request.from)));
+                fmt::format("--from {}: --at TIME is missing", service::redacted(request.from)));
   const ReadOptions options{.strict = session.settings.flag("strict"), .columns = {}};
-  auto trace = read_held(spec, [&](const std::string& held) { return read_trace(held, options); });
+  auto trace =
+      service::read_held(spec, [&](const std::string& held) { return read_trace(held, options); });
   if (!trace) return tl::unexpected(trace.error());
   auto cluster = [&]() -> Result<ClusterSpec> {
     if (!request.cluster.empty()) return read_cluster(request.cluster);
     if (trace->cluster) return *trace->cluster;
     return fail(ErrorCode::unsupported,
                 fmt::format("{} does not describe its cluster: give one with --cluster FILE",
-                            redacted(spec)));
+                            service::redacted(spec)));
   }();
   if (!cluster) return tl::unexpected(cluster.error());
   const auto now = study::instant_of(request.at, *trace);
@@ -54,4 +55,4 @@ Result<EtaReplay> replay_of(const settings::Session& session, const EtaRequest& 
   return EtaReplay{*std::move(trace), *std::move(cluster), *std::move(replay), *now};
 }
 
-}  // namespace schedmate::service
+}  // namespace schedmate::queue

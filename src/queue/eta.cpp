@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/eta.hpp"
+#include "queue/eta.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/text.hpp"
 #include "base/words.hpp"
 #include "eta/told_run_time.hpp"
-#include "service/cluster_queue.hpp"
-#include "service/eta_calibration.hpp"
-#include "service/eta_replay.hpp"
-#include "service/known_submissions.hpp"
+#include "queue/cluster_queue.hpp"
+#include "queue/eta_calibration.hpp"
+#include "queue/eta_replay.hpp"
+#include "queue/known_submissions.hpp"
+#include "queue/running_logs.hpp"
 #include "service/redaction.hpp"
-#include "service/running_logs.hpp"
 #include "slurm/snapshot.hpp"
 
-namespace schedmate::service {
+namespace schedmate::queue {
 namespace {
 
 std::string block_in_words(QueueBlock block, const std::string& pool, std::int64_t gpus) {
@@ -329,4 +330,4 @@ Document eta_document(const Eta& eta) {
   return document;
 }
 
-}  // namespace schedmate::service
+}  // namespace schedmate::queue

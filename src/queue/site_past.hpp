@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "eta/replayed_queue.hpp"
-#include "service/eta.hpp"
+#include "queue/eta.hpp"
 
-namespace schedmate::service {
+namespace schedmate::queue {
 
 struct SitePast {
   Trace trace;
@@ -30,4 +30,4 @@ struct SitePast {
 [[nodiscard]] Result<SitePast> past_of_site(const settings::Session& session,
                                             const EtaRequest& request);
 
-}  // namespace schedmate::service
+}  // namespace schedmate::queue

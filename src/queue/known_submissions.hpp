@@ -15,7 +15,7 @@
 #include "settings/session.hpp"
 #include "slurm/snapshot.hpp"
 
-namespace schedmate::service {
+namespace schedmate::queue {
 
 class KnownSubmissions {
  public:
@@ -61,4 +61,4 @@ class KnownSubmissions {
   std::string end_of_wanted_;
 };
 
-}  // namespace schedmate::service
+}  // namespace schedmate::queue

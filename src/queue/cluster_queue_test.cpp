@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/cluster_queue.hpp"
+#include "queue/cluster_queue.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,7 @@
 
 #include "tests/support/cluster_site.hpp"
 
-namespace schedmate::service {
+namespace schedmate::queue {
 namespace {
 
 using testing::ClusterSite;
@@ -149,4 +149,4 @@ TEST_CASE("a recorded file, and one that is not there") {
   CHECK(said(site.read(file)) == file + ": 1: the JSON that begins here has no end");
 }
 
-}  // namespace schedmate::service
+}  // namespace schedmate::queue
