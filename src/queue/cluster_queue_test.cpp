@@ -26,7 +26,7 @@ std::string recorded_part(const std::string& name, std::string_view from = "",
 /// A site whose tools print what a real Slurm printed.
 struct RecordedSite : ClusterSite {
   RecordedSite() {
-    wall_s = 1'795'617'741;  // 2026-11-25 14:42:21
+    wall_s = 1'795'617'742;  // 2026-11-25 14:42:22
     const std::string queue = "queue_22_05.txt";
     answer("config", recorded_part(queue, "Configuration", "JobId="));
     answer("job", recorded_part(queue, "JobId=", "NodeName="));
