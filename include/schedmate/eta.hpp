@@ -33,6 +33,8 @@ class RunTimeCurve {
   /// than `most`; where hardly any is left, anything before `most`.
   [[nodiscard]] double draw(double share, double ran,
                             double most = std::numeric_limits<double>::infinity()) const;
+  /// Which share runs longer than `seconds`, of those that ran `ran` seconds already.
+  [[nodiscard]] double share_beyond(double seconds, double ran) const;
   /// In bins.
   [[nodiscard]] static double place_of(double seconds);
 
@@ -45,6 +47,8 @@ class RunTimeCurve {
 struct RunTimeBelief {
   std::shared_ptr<const RunTimeCurve> curve{};
   std::optional<double> known_s{};
+  /// The curve is of what comes after so many seconds of the run.
+  double after_s = 0;
 
   /// As RunTimeCurve::draw. Of what nobody knows anything it lasts by Pareto's law, as long again
   /// at the median.
@@ -52,8 +56,8 @@ struct RunTimeBelief {
                             double most = std::numeric_limits<double>::infinity()) const;
 };
 
-/// Whose past a run time comes from.
-enum class RunTimeSource : std::uint8_t { advisor, user, site, limit };
+/// Where a run time comes from: the job's own log, what the Advisor said of it, whose past.
+enum class RunTimeSource : std::uint8_t { progress, advisor, user, site, limit };
 [[nodiscard]] std::string_view name_of(RunTimeSource source);
 
 struct SnapshotJob {
