@@ -61,9 +61,10 @@ std::string why_text(const Why& why) {
   text += fmt::format("  ends in    {}\n", span_text(job.end, why.now));
   if (!job.started) text += earlier_text(why);
   text += fmt::format(
-      "  rests on   {} samples under {}, {} past runs; run times of {} jobs from their users' own "
-      "runs, of {} from the site's; not calibrated\n",
-      why.samples, why.policy, why.rests_on.past_runs, why.rests_on.of_user, why.rests_on.of_site);
+      "  rests on   {} samples under {}, {} past runs; run times of {} jobs from their logs and "
+      "advice, of {} from their users' own runs, of {} from the site's; not calibrated\n",
+      why.samples, why.policy, why.rests_on.past_runs, why.rests_on.of_job, why.rests_on.of_user,
+      why.rests_on.of_site);
   for (const std::string& note : why.notes) text += fmt::format("note: {}\n", note);
   return text;
 }

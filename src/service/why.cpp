@@ -20,7 +20,10 @@ bool starts_before(const JobForecast& other, const JobForecast& job) {
 }
 
 void count(Why::RestsOn& rests_on, RunTimeSource by) {
-  (by == RunTimeSource::site ? rests_on.of_site : rests_on.of_user) += 1;
+  const bool of_job = by == RunTimeSource::progress || by == RunTimeSource::advisor;
+  (of_job                      ? rests_on.of_job
+   : by == RunTimeSource::site ? rests_on.of_site
+                               : rests_on.of_user) += 1;
 }
 
 /// What stands before it and what runs beside it.
@@ -177,6 +180,7 @@ Document why_document(const Why& why) {
          {"share", each.share},
          {"end_s", each.end ? quantiles_document(*each.end) : Document(nullptr)}});
   document["rests_on"] = {{"past_runs", why.rests_on.past_runs},
+                          {"run_times_of_job", why.rests_on.of_job},
                           {"run_times_of_user", why.rests_on.of_user},
                           {"run_times_of_site", why.rests_on.of_site},
                           {"calibrated", false}};

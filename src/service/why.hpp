@@ -31,9 +31,10 @@ struct Why {
   };
   std::vector<Awaited> awaited;
 
-  /// Of the jobs before it and those that run in its pool: whose runs their run times are of.
+  /// Of the jobs before it and those that run in its pool: whose runs their run times are of, or
+  /// whether the job's own log or advice tells them.
   struct RestsOn {
-    std::int64_t of_user = 0, of_site = 0;
+    std::int64_t of_job = 0, of_user = 0, of_site = 0;
     std::int64_t past_runs = 0;  ///< that are known in all
   };
   RestsOn rests_on;
