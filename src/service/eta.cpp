@@ -5,20 +5,18 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <map>
-#include <numeric>
 #include <schedmate/trace.hpp>
 #include <set>
 
 #include "base/text.hpp"
 #include "base/words.hpp"
-#include "eta/run_time_model.hpp"
-#include "service/advisor_state.hpp"
+#include "eta/told_run_time.hpp"
 #include "service/cluster_queue.hpp"
 #include "service/held_input.hpp"
-#include "service/job_use.hpp"
+#include "service/known_submissions.hpp"
 #include "service/redaction.hpp"
+#include "service/running_logs.hpp"
 #include "slurm/snapshot.hpp"
 #include "study/trace_queue.hpp"
 
@@ -177,95 +175,27 @@ Result<QueueWithForecast> forecast_of_trace(const settings::Session& session,
   return with_forecast(std::move(made));
 }
 
-/// Who submitted what: the history, and the cluster as it is.
-class KnownSubmissions {
- public:
-  /// Remembers how the job `wanted` ended.
-  Result<void> read(const settings::Session& session, const std::string& wanted) {
-    auto history = find_history(session);
-    if (!history) return tl::unexpected(history.error());
-    if (!*history) return {};
-    if ((*history)->role != Role::cluster_operator)
-      return fail(ErrorCode::refused,
-                  fmt::format("eta: {} belongs to another user; only its owner sees the run times "
-                              "of all users (--state-dir DIR)",
-                              session.state_dir()));
-    JobFilter filter;
-    filter.finished = true;
-    filter.limit = std::numeric_limits<std::size_t>::max();
-    return (*history)->store->each(filter, [&](const JobRecord& record) {
-      if (!record.outcome) return true;
-      if (record.id == wanted) end_of_wanted_ = end_word(record);
-      if (!record.outcome->start) return true;
-      ++runs_;
-      add(record.user, record.vc, record.gpus, record.submit, record.outcome->start,
-          record.outcome->duration, true);
-      return true;
-    });
-  }
-
-  /// Says where it stands.
-  std::size_t add(const std::string& user, const std::string& partition, std::int64_t gpus,
-                  SimTime submit, std::optional<SimTime> start, Seconds ran, bool ended) {
-    submitted_.push_back({.user = number_of(users_, user),
-                          .pool = number_of(partitions_, partition),
-                          .gpus = static_cast<std::int32_t>(gpus),
-                          .submit = submit,
-                          .start = start,
-                          .run_time_s = FractionalSeconds(std::max(Seconds(1), ran)).count(),
-                          .ended = ended});
-    return submitted_.size() - 1;
-  }
-
-  /// `place` says where in the order of submission each stands, by where it stood.
-  eta::RunTimeModel model(SimTime now, std::vector<std::size_t>& place) const {
-    std::vector<std::size_t> order(submitted_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return submitted_[i].submit; });
-    std::vector<eta::Submitted> sorted;
-    place.resize(order.size());
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      place[order[i]] = i;
-      sorted.push_back(submitted_[order[i]]);
-    }
-    return {std::move(sorted), now};
-  }
-  [[nodiscard]] std::int64_t runs() const { return runs_; }
-  /// "" = no finished job of the history.
-  [[nodiscard]] const std::string& end_of_wanted() const { return end_of_wanted_; }
-
- private:
-  using Numbers = std::map<std::string, std::uint32_t>;
-  static std::uint32_t number_of(Numbers& numbers, const std::string& name) {
-    return numbers.try_emplace(name, static_cast<std::uint32_t>(numbers.size())).first->second;
-  }
-  std::vector<eta::Submitted> submitted_;
-  Numbers users_, partitions_;
-  std::int64_t runs_ = 0;
-  std::string end_of_wanted_;
-};
-
 Result<QueueWithForecast> forecast_of_cluster(const settings::Session& session,
                                               const EtaRequest& request,
                                               const study::PolicySpec& policy) {
   const auto queue = read_cluster_queue(session, request.from);
   if (!queue) return tl::unexpected(queue.error());
-  KnownSubmissions known;
-  if (auto read = known.read(session, request.job); !read) return tl::unexpected(read.error());
-  std::vector<std::size_t> stands;
-  for (const slurm::QueuedJob& job : queue->jobs)
-    stands.push_back(known.add(job.user, job.partitions.empty() ? "" : job.partitions.front(),
-                               job.gpus, job.submit, job.runs() ? job.start : std::nullopt,
-                               job.runs() ? queue->now - *job.start : Seconds(0), false));
-  std::vector<std::size_t> place;
-  const eta::RunTimeModel model = known.model(queue->now, place);
+  const auto known = KnownSubmissions::read(session, *queue, request.job);
+  if (!known) return tl::unexpected(known.error());
+  const auto logs = read_running_logs(session, *queue);
+  if (!logs) return tl::unexpected(logs.error());
   auto cluster = slurm::snapshot_of(*queue, [&](const slurm::QueuedJob& job) {
-    const std::size_t i = place[stands[static_cast<std::size_t>(&job - queue->jobs.data())]];
-    return slurm::JobBelief{model.belief(i), model.burst(i),
-                            model.has_own(i) ? RunTimeSource::user : RunTimeSource::site};
+    const auto i = static_cast<std::size_t>(&job - queue->jobs.data());
+    slurm::JobBelief belief = known->belief(i);
+    if (const auto told = logs->told.find(i); told != logs->told.end()) {
+      belief.run_time = eta::with_progress(*belief.run_time.curve, told->second);
+      belief.source = RunTimeSource::progress;
+    }
+    return belief;
   });
   if (!cluster)
     return fail(cluster.error().code, fmt::format("{}: {}", request.from, cluster.error().message));
+  known->complete(*cluster);
   auto scheduler =
       study::plain_scheduler(policy, ClusterSpec{cluster->snapshot.pools},
                              static_cast<std::uint64_t>(session.settings.whole("seed")));
@@ -275,11 +205,8 @@ Result<QueueWithForecast> forecast_of_cluster(const settings::Session& session,
   made.eta.jobs = jobs_of(cluster->snapshot);
   made.eta.notes = queue->notes;
   made.eta.notes.insert(made.eta.notes.end(), cluster->notes.begin(), cluster->notes.end());
-  made.past_runs = known.runs();
-  if (made.past_runs == 0)
-    made.eta.notes.emplace_back(
-        "no past run times: `history import sacct:FILE` gives them; until then every job is taken "
-        "to run as those that run now");
+  made.eta.notes.insert(made.eta.notes.end(), logs->notes.begin(), logs->notes.end());
+  made.past_runs = known->runs();
   for (std::size_t i = 0; i < made.eta.jobs.size(); ++i) {
     const slurm::QueuedJob& job = queue->jobs[cluster->queued[i]];
     EtaJob& each = made.eta.jobs[i];
@@ -307,7 +234,7 @@ Result<QueueWithForecast> forecast_of_cluster(const settings::Session& session,
   }
   const auto asked = place_of(made.eta.jobs, request, [&]() -> std::string {
     const auto ended = queue->ended.find(request.job);
-    const std::string state = ended != queue->ended.end() ? ended->second : known.end_of_wanted();
+    const std::string state = ended != queue->ended.end() ? ended->second : known->end_of_wanted();
     if (state.empty()) return "";
     return fmt::format("it has ended ({}): `schedmate job {}` shows it", printable(state),
                        printable(request.job));
