@@ -21,9 +21,7 @@ bool starts_before(const JobForecast& other, const JobForecast& job) {
 
 void count(Why::RestsOn& rests_on, RunTimeSource by) {
   const bool of_job = by == RunTimeSource::progress || by == RunTimeSource::advisor;
-  (of_job                      ? rests_on.of_job
-   : by == RunTimeSource::site ? rests_on.of_site
-                               : rests_on.of_user) += 1;
+  (of_job ? rests_on.of_job : by == RunTimeSource::site ? rests_on.of_site : rests_on.of_user) += 1;
 }
 
 /// What stands before it and what runs beside it.
