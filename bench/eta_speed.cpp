@@ -169,9 +169,9 @@ QueueSnapshot made_queue(std::int64_t waiting, std::int64_t gpus, std::uint32_t 
     past.user = job.user;
     past.pool = job.pool;
     past.gpus = job.gpus;
-    past.run_time_s = job.belief.draw(random.uniform(), 0);
+    past.ran_s = job.belief.draw(random.uniform(), 0);
     past.planned = job.planned;
-    used += past.run_time_s * past.gpus;
+    used += past.ran_s * past.gpus;
     snapshot.past.push_back(past);
   }
   std::ranges::sort(snapshot.past, {}, &PastSubmission::submit);

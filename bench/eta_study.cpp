@@ -57,8 +57,10 @@ struct Study {
            std::uint64_t seed) {
     const SimTime zero = trace.jobs.front().submit;
     const eta::ReplayedQueue queue({trace, cluster, result.outcomes, planned, limits});
-    const auto asked = eta::draw_instants(queue, zero + Seconds(first_day * day_s),
-                                          zero + Seconds(last_day * day_s), instants, seed);
+    const auto asked = eta::draw_instants(queue, {zero + Seconds(first_day * day_s),
+                                                  zero + Seconds(last_day * day_s),
+                                                  instants,
+                                                  {.seed = seed}});
     fmt::print(stderr, "{} instants\n", asked.size());
     fmt::print(
         "now_s,day,job,pool,gpus,queued,so_far_s,what,way,p10_s,p25_s,p50_s,p75_s,p90_s,then_s\n");

@@ -115,7 +115,8 @@ void calibrate(QueueForecast& forecast, const QueueSnapshot& snapshot,
     const SnapshotJob& job = snapshot.jobs[i];
     JobForecast& made = forecast.jobs[i];
     const double so_far_s =
-        FractionalSeconds(snapshot.now - job.started.value_or(job.submit)).count();
+        FractionalSeconds(snapshot.now - job.started.value_or(job.waits_since.value_or(job.submit)))
+            .count();
     if (made.start) move(ForecastKind::start, so_far_s, *made.start);
     move(job.started ? ForecastKind::end_of_running : ForecastKind::end_of_waiting, so_far_s,
          made.end);

@@ -20,11 +20,17 @@ struct AskedInstant {
   std::vector<std::uint32_t> rows;  ///< rising
 };
 
-/// Random instants from `from` to `until`, in order of time. Each job is asked about once a day, at
-/// one of those that it waited or ran at; instants with nobody to ask about are left out.
-[[nodiscard]] std::vector<AskedInstant> draw_instants(const ReplayedQueue& queue, SimTime from,
-                                                      SimTime until, std::int64_t instants,
-                                                      std::uint64_t seed);
+struct LookBack {
+  SimTime from;
+  SimTime until;  ///< what comes later is not known
+  std::int64_t instants = 200;
+  EtaOptions how;
+};
+
+/// Random instants in order of time. Each job is asked about once a day, at one of those that it
+/// waited or ran at; instants with nobody to ask about are left out.
+[[nodiscard]] std::vector<AskedInstant> draw_instants(const ReplayedQueue& queue,
+                                                      const LookBack& asked);
 
 /// The snapshot of an instant, without the pools that nobody is asked about in.
 struct AskedQueue {
@@ -32,13 +38,6 @@ struct AskedQueue {
   std::vector<std::uint32_t> rows;  ///< parallel to snapshot.jobs
 };
 [[nodiscard]] AskedQueue asked_queue(const ReplayedQueue& queue, const AskedInstant& asked);
-
-struct LookBack {
-  SimTime from;
-  SimTime until;  ///< what comes later is not known
-  std::int64_t instants = 200;
-  EtaOptions how;
-};
 
 /// In order of the instants.
 struct SeenForecasts {

@@ -346,7 +346,7 @@ struct PoolReplay::Run {
     info.gpus = job.gpus;
     info.submit = info.entered = job.submit;
     info.estimate = info.expected = job.planned;
-    states[id].left = whole(job.run_time_s);
+    states[id].left = whole(job.ran_s);
     arrived.push_back(id);
   }
 

@@ -20,7 +20,7 @@ struct Submission {
   std::uint32_t user = 0;
   std::int32_t gpus = 1;
   FractionalSeconds planned{0};
-  double run_time_s = 0;
+  double ran_s = 0;
 };
 
 /// What became of a job of the snapshot.

@@ -28,8 +28,8 @@ class ChangingQueue {
       past.submit = as_of - Seconds(200 - i) * 3000;
       past.pool = static_cast<std::uint32_t>(random_.below(2));
       past.gpus = size();
-      past.run_time_s = static_cast<double>(random_.between(100, 20'000));
-      past.planned = FractionalSeconds(2 * past.run_time_s);
+      past.ran_s = static_cast<double>(random_.between(100, 20'000));
+      past.planned = FractionalSeconds(2 * past.ran_s);
       snapshot.past.push_back(past);
     }
   }

@@ -66,8 +66,7 @@ QueueSnapshot ReplayedQueue::snapshot_at(SimTime now) const {
     if (!outcome.started || outcome.start > now) continue;
     made.ended = outcome.status == JobStatus::finished && outcome.end <= now;
     made.start = outcome.start;
-    made.run_time_s =
-        static_cast<double>((made.ended ? job.duration : now - outcome.start).count());
+    made.ran_s = static_cast<double>((made.ended ? job.duration : now - outcome.start).count());
   }
   const RunTimeModel model(std::move(submitted), now);
   snapshot.site = model.site(no_index, 1);

@@ -112,7 +112,7 @@ void KnownSubmissions::add(const JobRecord& record) {
   if (start > queue_->now) return;
   row.job.start = start;
   row.job.ended = end_of(record) <= queue_->now;
-  row.job.run_time_s = whole(row.job.ended ? outcome.duration : queue_->now - start);
+  row.job.ran_s = whole(row.job.ended ? outcome.duration : queue_->now - start);
   runs_ += row.job.ended ? 1 : 0;
 }
 
@@ -128,7 +128,7 @@ void KnownSubmissions::add_queue() {
     row.queued = i;
     if (!job.runs()) continue;
     row.job.start = job.start;
-    row.job.run_time_s = whole(queue_->now - *job.start);
+    row.job.ran_s = whole(queue_->now - *job.start);
   }
 }
 
@@ -192,7 +192,7 @@ void KnownSubmissions::complete(slurm::SnapshotOfQueue& made) const {
                     .user = user->second,
                     .pool = pool->second,
                     .gpus = job.gpus,
-                    .run_time_s = job.start ? job.run_time_s : 0,
+                    .ran_s = job.start ? job.ran_s : 0,
                     .ended = job.ended,
                     .planned = planned(row, partition)});
     if (!row.queued) newest = job.submit;

@@ -193,18 +193,8 @@ std::uint32_t number_of(std::map<std::string, std::uint32_t>& users, const std::
   return users.try_emplace(user, static_cast<std::uint32_t>(users.size())).first->second;
 }
 
-}  // namespace
-
-Result<SnapshotOfQueue> snapshot_of(const ClusterQueue& queue, const BeliefOf& belief_of) {
-  const Pools pools(queue);
-  if (pools.specs.empty()) return fail(ErrorCode::invalid, "no node of a partition has a GPU");
-  SnapshotOfQueue made;
-  made.snapshot.now = queue.now;
-  made.snapshot.pools = pools.specs;
-  for (const Partition& partition : queue.partitions)
-    if (const auto pool = pools.of({&partition.name, 1})) made.pool_of[partition.name] = *pool;
-  add_node_states(queue, pools, made);
-
+/// Jobs by tier of their partitions and by priority, highest first.
+std::vector<std::size_t> in_turn(const ClusterQueue& queue) {
   std::vector<std::size_t> order(queue.jobs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto tier_of = [&](const QueuedJob& job) {
@@ -218,42 +208,70 @@ Result<SnapshotOfQueue> snapshot_of(const ClusterQueue& queue, const BeliefOf& b
   std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t i) {
     return std::pair(tier_of(queue.jobs[i]), queue.jobs[i].priority);
   });
+  return order;
+}
+
+/// Of a running job that of its nodes.
+std::optional<std::uint32_t> pool_of_job(const Pools& pools, const QueuedJob& job) {
+  if (job.runs())
+    for (const HeldNode& held : job.held)
+      if (const auto place = pools.places.find(held.name); place != pools.places.end())
+        return place->second.pool;
+  return pools.of(job.partitions);
+}
+
+/// All but which job it is, of one that has a pool.
+SnapshotJob waiting_or_running(const ClusterQueue& queue, const Pools& pools, std::uint32_t pool,
+                               const QueuedJob& job) {
+  SnapshotJob each;
+  each.pool = pool;
+  each.waits_since = job.submit;
+  each.gpus = static_cast<std::int32_t>(std::min<std::int64_t>(job.gpus, 1'000'000));
+  each.limit = job.limit;
+  each.planned = planned_by_slurm(queue, job);
+  if (job.runs()) {
+    each.started = std::min(*job.start, queue.now);
+    each.where = placement_of(job, pools, pool);
+  }
+  return each;
+}
+
+}  // namespace
+
+Result<SnapshotOfQueue> snapshot_of(const ClusterQueue& queue, const BeliefOf& belief_of) {
+  const Pools pools(queue);
+  if (pools.specs.empty()) return fail(ErrorCode::invalid, "no node of a partition has a GPU");
+  SnapshotOfQueue made;
+  made.snapshot.now = queue.now;
+  made.snapshot.pools = pools.specs;
+  for (const Partition& partition : queue.partitions)
+    if (const auto pool = pools.of({&partition.name, 1})) made.pool_of[partition.name] = *pool;
+  add_node_states(queue, pools, made);
 
   const Blockers blockers(queue);
   const SharedLimits limits(queue, made.snapshot);
   std::map<std::string, std::uint32_t> users;
   std::int64_t without_gpus = 0, without_nodes = 0;
-  for (const std::size_t i : order) {
+  for (const std::size_t i : in_turn(queue)) {
     const QueuedJob& job = queue.jobs[i];
     if (job.gpus == 0) {
       ++without_gpus;
       continue;
     }
-    auto pool = pools.of(job.partitions);
-    if (job.runs())
-      for (const HeldNode& held : job.held)
-        if (const auto place = pools.places.find(held.name); place != pools.places.end())
-          pool = place->second.pool;
+    const auto pool = pool_of_job(pools, job);
     if (!pool) {
       ++without_nodes;
       continue;
     }
-    SnapshotJob each;
+    SnapshotJob each = waiting_or_running(queue, pools, *pool, job);
     Blocker blocker;
     each.user = number_of(users, job.user);
     each.limits = limits.of(i);
-    each.pool = *pool;
-    each.gpus = static_cast<std::int32_t>(std::min<std::int64_t>(job.gpus, 1'000'000));
-    each.limit = job.limit;
-    each.planned = planned_by_slurm(queue, job);
     const JobBelief belief = belief_of(job);
     each.belief = belief.run_time;
     each.burst = belief.burst;
     each.source = belief.source;
-    if (job.runs()) {
-      each.started = std::min(*job.start, queue.now);
-      each.where = placement_of(job, pools, *pool);
-    } else {
+    if (!job.runs()) {
       blocker = blockers.of(job);
       each.kept_out = blocker.waits == Waits::kept_out &&
                       (limits.of(i).empty() || !is_of_shared_limit(job.reason));
