@@ -114,11 +114,11 @@ std::string eta_calibration_text(const queue::EtaCalibrationFigures& figures,
   for (const auto& kind : figures.kinds)
     for (const bool calibrated : {false, true}) {
       auto& row = rows.emplace_back();
-      row.push_back({calibrated ? "" : std::string(names[static_cast<std::size_t>(kind.kind)])});
-      row.push_back({calibrated ? "" : fmt::format("{}", kind.forecasts)});
-      row.push_back({calibrated ? "calibrated" : "samples"});
+      row.emplace_back(calibrated ? "" : std::string(names[static_cast<std::size_t>(kind.kind)]));
+      row.emplace_back(calibrated ? "" : fmt::format("{}", kind.forecasts));
+      row.emplace_back(calibrated ? "calibrated" : "samples");
       for (const double share : calibrated ? kind.calibrated : kind.told)
-        row.push_back({kind.judged == 0 ? unknown_cell : fmt::format("{:.0f} %", 100 * share)});
+        row.emplace_back(kind.judged == 0 ? unknown_cell : fmt::format("{:.0f} %", 100 * share));
     }
   text += table_text(columns, rows, style.width);
   text += "calibrated: the later half, with the earlier half as calibration; all of it is kept\n";

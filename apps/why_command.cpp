@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -62,9 +63,11 @@ std::string why_text(const Why& why) {
   if (!job.started) text += earlier_text(why);
   text += fmt::format(
       "  rests on   {} samples under {}, {} past runs; run times of {} jobs from their logs and "
-      "advice, of {} from their users' own runs, of {} from the site's; not calibrated\n",
+      "advice, of {} from their users' own runs, of {} from the site's; {}\n",
       why.samples, why.policy, why.rests_on.past_runs, why.rests_on.of_job, why.rests_on.of_user,
-      why.rests_on.of_site);
+      why.rests_on.of_site,
+      why.calibrated_on > 0 ? fmt::format("{} earlier forecasts", why.calibrated_on)
+                            : "not calibrated");
   for (const std::string& note : why.notes) text += fmt::format("note: {}\n", note);
   return text;
 }

@@ -45,8 +45,9 @@ std::array<double, bins> blurred(const std::array<double, bins>& sharp, double s
     if (sharp[bin] == 0) continue;
     for (int k = -reach; k <= reach; ++k) {
       const int to = std::clamp(static_cast<int>(bin) + k, 0, static_cast<int>(bins) - 1);
+      const int of_kernel = k + reach;
       made[static_cast<std::size_t>(to)] +=
-          sharp[bin] * kernel[static_cast<std::size_t>(k + reach)] / sum;
+          sharp[bin] * kernel[static_cast<std::size_t>(of_kernel)] / sum;
     }
   }
   return made;

@@ -132,6 +132,7 @@ Result<Why> why(const settings::Session& session, const EtaRequest& request) {
   made.now = queue->eta.now;
   made.policy = queue->eta.policy;
   made.samples = queue->eta.samples;
+  made.calibrated_on = queue->eta.calibrated_on;
   made.job = queue->eta.jobs[job];
   made.notes = queue->eta.notes;
   if (made.job.started) {
@@ -182,7 +183,7 @@ Document why_document(const Why& why) {
                           {"run_times_of_job", why.rests_on.of_job},
                           {"run_times_of_user", why.rests_on.of_user},
                           {"run_times_of_site", why.rests_on.of_site},
-                          {"calibrated", false}};
+                          {"calibrated", why.calibrated_on > 0}};
   document["earlier"] = Document::array();
   for (const Why::Change& each : why.earlier) document["earlier"].push_back(change_document(each));
   document["notes"] = why.notes;

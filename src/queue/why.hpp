@@ -14,6 +14,7 @@ struct Why {
   SimTime now;
   std::string policy;
   std::int64_t samples = 0;
+  std::int64_t calibrated_on = 0;  ///< as in Eta
   EtaJob job;
 
   /// Waiting jobs of its pool that start before it in most samples.

@@ -147,7 +147,7 @@ class SharedLimits {
     for (const auto& [array, members] : arrays)
       for (const std::size_t i : members)
         if (const auto most = at_once(queue.jobs[i].id)) {
-          add(snapshot, {fmt::format("array {}", array), std::nullopt, *most}, members);
+          add(snapshot, {fmt::format("array {}", array), std::nullopt, most}, members);
           break;
         }
   }

@@ -44,7 +44,6 @@ struct TraceReplay {
 
 /// Errors: of the policy and the replay.
 [[nodiscard]] Result<TraceReplay> replay_trace(const Trace& trace, const ClusterSpec& cluster,
-                                               const PolicySpec& policy,
-                                               const ReplayOptions& options);
+                                               const PolicySpec& policy, const ReplayOptions& how);
 
 }  // namespace schedmate::study
