@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records the queue of a real Slurm while jobs drawn from a trace run on it (docs/eta.md, "On a real Slurm").
 
-  eta_bed.py TESTBED TRACE OUT --seed N --port P [--day D] [--layout shared|apart|one] [--minutes 44]
+  eta_bed.py TESTBED TRACE OUT --seed N --port P [--day D] [--layout half|quarter|one] [--minutes 44]
 
 TESTBED is slurm-testbed.sh, TRACE the rows of Venus (job_id,user,...,gpu_num,...,submit_s,duration_s). As root, on a
 machine with Slurm, munge and MariaDB. 8 nodes of 8 GPUs; time is 200 times as fast as in the trace. Each bed has a
@@ -103,12 +103,10 @@ PriorityDecayHalfLife=00:20:00
 PriorityCalcPeriod=00:01:00
 AccountingStorageEnforce=associations,limits,qos
 SchedulerParameters=batch_sched_delay=0,sched_min_interval=10000,bf_interval=1,bf_resolution=1,bf_max_job_test=1000,bf_continue,bf_window=1440
-""" + {"shared": "PartitionName=short Nodes=n[0-3] MaxTime=00:02:00 DefMemPerCPU=100\n",
-            "apart": "PartitionName=small Nodes=n[6-7] MaxTime=00:30:00 DefMemPerCPU=100\n", "one": ""}[self.args.layout])
+""" + {"half": "PartitionName=short Nodes=n[0-3] MaxTime=00:02:00 DefMemPerCPU=100\n",
+            "quarter": "PartitionName=small Nodes=n[6-7] MaxTime=00:30:00 DefMemPerCPU=100\n", "one": ""}[self.args.layout])
         subprocess.run([self.args.testbed, "up", str(self.dir), "-n", "8", "-g", "8", "-p", str(self.args.port), "-a", "-i",
                         str(extra)], env=self.env, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        if self.args.layout == "apart":
-            self.call("scontrol", "update", "PartitionName=gpu", "Nodes=n[0-5]")
         manage = lambda *words: self.call("sacctmgr", "-i", *words)
         manage("modify", "qos", "normal", "set", "MaxTRESPerUser=gres/gpu=32")
         manage("add", "qos", "high", "set", "Priority=100", "MaxTRESPerUser=gres/gpu=16", "GrpTRES=gres/gpu=32")
@@ -122,9 +120,9 @@ SchedulerParameters=batch_sched_delay=0,sched_min_interval=10000,bf_interval=1,b
         self.call("scontrol", "reconfigure")
 
     def partition(self, job, rng):
-        if self.args.layout == "shared" and job["limit"] <= 2 and job["gpus"] <= 32:
+        if self.args.layout == "half" and job["limit"] <= 2 and job["gpus"] <= 32:
             return rng.choice(["gpu", "short", "gpu,short"])
-        if self.args.layout == "apart" and job["gpus"] <= 2 and job["limit"] <= 30:
+        if self.args.layout == "quarter" and job["gpus"] <= 2 and job["limit"] <= 30:
             return rng.choice(["gpu", "small", "small"])
         return "gpu"
 
@@ -192,7 +190,7 @@ def main():
     parser.add_argument("--day", type=float, default=3)
     parser.add_argument("--load", type=float, default=1.0)
     parser.add_argument("--minutes", type=float, default=44)
-    parser.add_argument("--layout", choices=["shared", "apart", "one"], default="shared")
+    parser.add_argument("--layout", choices=["half", "quarter", "one"], default="half")
     args = parser.parse_args()
     bed = Bed(args)
     plan = draw_plan(args.trace, args.seed, args.minutes * 60, args.day, args.load)

@@ -120,7 +120,7 @@ class Way:
 class Run:
     """A recording, and what eta says of it."""
 
-    def __init__(self, program, work, folder, samples, every):
+    def __init__(self, program, work, folder, samples, every, before):
         self.folder, self.work, self.program, self.samples = folder, work / folder.name, program, str(samples)
         events = [line.split() for line in (folder / "events.txt").read_text().splitlines()]
         self.clock = Clock(float(events[0][1]))
@@ -129,8 +129,9 @@ class Run:
             for row in csv.DictReader(rows, delimiter="|", quoting=csv.QUOTE_NONE):
                 if row["JobIDRaw"].isdigit():
                     self.jobs[row["JobIDRaw"]] = row
-        self.end = self.clock.of(max(instant(row[name]) for row in self.jobs.values() for name in ("Submit", "Start", "End")
-                                     if DATE.fullmatch(row[name])))
+        self.times = {id: {name: self.clock.of(instant(row[name])) if DATE.fullmatch(row[name]) else None
+                           for name in ("Submit", "Start", "End")} for id, row in self.jobs.items()}
+        self.end = max(each for row in self.times.values() for each in row.values() if each)
         self.drained = [(line[0], float(line[2])) for line in events if line[0] in ("drain", "resume")]
         self.planned = {}  # by second, then job: what Slurm plans and why it waits
         for path in (folder / "start").iterdir():
@@ -138,10 +139,10 @@ class Run:
             self.planned[int(path.stem)] = {id: (self.clock.of(instant(when)) if DATE.fullmatch(when) else None, reason)
                                             for id, when, reason in rows}
         self.seconds = sorted(int(path.name.split(".")[0]) for path in (folder / "snap").iterdir())[::every]
+        self.seconds = [second for second in self.seconds if second <= before * 60]
 
     def when(self, job, name):
-        text = self.jobs[job][name]
-        return self.clock.of(instant(text)) if DATE.fullmatch(text) else None
+        return self.times[job][name]
 
     def answers(self):
         """(second, eta's document), in order of time."""
@@ -213,8 +214,8 @@ class Run:
             return "nodes down, drained or reserved (Slurm's words)"
         if any(each > second and queue.get(id, (0, ""))[1].startswith(("QOS", "Assoc")) for each, queue in self.planned.items()):
             return "comes to such a limit while it waits"
-        if self.jobs[id]["Partition"] == "short":
-            return "in a partition of half of the nodes"
+        if self.jobs[id]["Partition"] in ("short", "small"):
+            return "in a partition of some of the nodes"
         if any(now < self.clock.of(when) < then for _, when in self.drained):
             return "a node is drained or resumed before it starts"
         other = lambda each: (self.when(each, "Submit") > now and (self.when(each, "Start") or math.inf) < then
@@ -282,14 +283,19 @@ def median(rows, key):
     return quantile(sorted(row[key] for row in rows), 0.5)
 
 
-def spread(rows, figure, times=300):
-    """Half of what 95 % of the resamples of (run, user, day) span."""
-    groups = collections.defaultdict(list)
+def spread(rows, key, times=300):
+    """Of the mean: half of what 95 % of the resamples of (run, user, day) span."""
+    groups = collections.defaultdict(lambda: [0.0, 0])
     for row in rows:
-        groups[row["run"], row["user"], row["day"]].append(row)
-    groups, rng = list(groups.values()), random.Random(1)
-    figures = sorted(figure([row for group in rng.choices(groups, k=len(groups)) for row in group]) for _ in range(times))
-    return (quantile(figures, 0.975) - quantile(figures, 0.025)) / 2
+        group = groups[row["run"], row["user"], row["day"]]
+        group[0] += row[key]
+        group[1] += 1
+    groups, rng, means = list(groups.values()), random.Random(1), []
+    for _ in range(times):
+        drawn = rng.choices(groups, k=len(groups))
+        means.append(sum(group[0] for group in drawn) / sum(group[1] for group in drawn))
+    means.sort()
+    return (quantile(means, 0.975) - quantile(means, 0.025)) / 2
 
 
 def table(rows, draws, title):
@@ -298,8 +304,8 @@ def table(rows, draws, title):
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for way in dict.fromkeys(row["way"] for row in rows):
         of = [row for row in rows if row["way"] == way]
-        print(f"| {way} | {100 * mean(of, 'inside'):.0f} ± {100 * spread(of, lambda r: mean(r, 'inside')):.0f} | "
-              f"{100 * mean(of, 'raw_inside'):.0f} | {mean(of, 'loss'):.3f} ± {spread(of, lambda r: mean(r, 'loss')):.3f} | "
+        print(f"| {way} | {100 * mean(of, 'inside'):.0f} ± {100 * spread(of, 'inside'):.0f} | "
+              f"{100 * mean(of, 'raw_inside'):.0f} | {mean(of, 'loss'):.3f} ± {spread(of, 'loss'):.3f} | "
               f"{mean(of, 'raw_loss'):.3f} | {median(of, 'off'):.2f} | {median(of, 'minutes'):.0f} | "
               f"{100 * mean(of, 'hour'):.0f} |")
 
@@ -334,7 +340,7 @@ def main():
     args = parser.parse_args()
     predictions = []
     for folder in args.runs:
-        made = list(Run(args.schedmate, args.work, folder, args.samples, args.every).predictions())
+        made = list(Run(args.schedmate, args.work, folder, args.samples, args.every, args.before).predictions())
         inside = [each for each in made if args.after * 60 <= each["second"] <= args.before * 60]
         print(f"{folder.name}: {len({each['second'] for each in made})} snapshots, {len({each['job'] for each in made})} jobs, "
               f"{len(inside)} predictions counted, {sum(not each['known'] for each in inside)} of them of what had not happened "
