@@ -12,8 +12,8 @@
 namespace schedmate {
 namespace {
 
-using service::Eta;
-using service::EtaJob;
+using queue::Eta;
+using queue::EtaJob;
 
 std::string until(SimTime when, SimTime now) {
   return when == never ? "later" : in_words(when - now);
@@ -37,16 +37,19 @@ std::vector<const EtaJob*> in_order(const Eta& eta, bool running) {
 }
 
 std::string jobs_table(const Eta& eta, const ScreenStyle& style, std::size_t most, bool running) {
-  const std::vector<TableColumn> columns = {{"JobID", 0},
-                                            {"User", 3},
-                                            {"Partition", 4},
-                                            {"GPUs", 0, true},
-                                            {running ? "Ran" : "Waited", 2, true},
-                                            {running ? "Ends in" : "Starts in", 0},
-                                            {"Why", 1},
-                                            {"Ends it waits for", 5, false, 20}};
+  std::vector<TableColumn> columns = {{"JobID", 0},
+                                      {"User", 3},
+                                      {"Partition", 4},
+                                      {"GPUs", 0, true},
+                                      {running ? "Ran" : "Waited", 2, true},
+                                      {running ? "Ends in" : "Starts in", 0},
+                                      {"Why", 1},
+                                      {"Ends it waits for", 5, false, 20}};
+  constexpr std::ptrdiff_t behind_span = 6;
   std::vector<std::vector<Cell>> rows;
   const auto jobs = in_order(eta, running);
+  const bool compares = !jobs.empty() && jobs.front()->ended_then.has_value();
+  if (compares) columns.insert(columns.begin() + behind_span, {"In fact", 0, true});
   for (const EtaJob* job : jobs) {
     if (most > 0 && rows.size() == most) break;
     rows.push_back({{style.cell(printable(job->id), 20)},
@@ -57,6 +60,8 @@ std::string jobs_table(const Eta& eta, const ScreenStyle& style, std::size_t mos
                     {span_text(running ? job->end : *job->start, eta.now)},
                     {running ? "runs" : printable(spaced(job->reason))},
                     {running ? unknown_cell : jobs_awaited(*job)}});
+    const auto& then = running ? job->ended_then : job->started_then;
+    if (compares) rows.back().insert(rows.back().begin() + behind_span, {until(*then, eta.now)});
   }
   std::string text = table_text(columns, rows, style.width);
   if (rows.size() < jobs.size())
@@ -78,14 +83,46 @@ std::string eta_text(const Eta& eta, const ScreenStyle& style, std::size_t most,
     (job.started ? runs : waiting) += 1;
     (job.started ? busy : asked) += job.gpus;
   }
-  std::string text =
-      fmt::format("{}: {} jobs run on {} of {} GPUs, {} jobs wait for {}\n",
-                  style.date(seconds_of(eta.now)), runs, busy, eta.gpus, waiting, asked);
-  text += fmt::format("policy {}, {} samples; a span holds 80 % of them\n", printable(eta.policy),
-                      eta.samples);
+  std::string text = style.date(seconds_of(eta.now));
+  if (eta.gpus > 0)
+    text += fmt::format(": {} jobs run on {} of {} GPUs, {} jobs wait for {}", runs, busy, eta.gpus,
+                        waiting, asked);
+  text += "\n";
+  text += fmt::format(
+      "policy {}, {} samples; a span holds 80 %{}\n", printable(eta.policy), eta.samples,
+      eta.calibrated_on > 0 ? fmt::format(", as {} earlier forecasts show", eta.calibrated_on)
+                            : " of them (not calibrated: schedmate eta calibration)");
   if (waiting > 0) text += "\n" + jobs_table(eta, style, most, false);
   if (running && runs > 0) text += "\n" + jobs_table(eta, style, most, true);
   for (const std::string& note : eta.notes) text += fmt::format("note: {}\n", printable(note));
+  return text;
+}
+
+std::string eta_calibration_text(const queue::EtaCalibrationFigures& figures,
+                                 const ScreenStyle& style) {
+  std::string text = fmt::format(
+      "{} to {}: forecasts at {} instants, policy {}\n"
+      "of what was told to have happened by now with these chances, this share had\n\n",
+      style.date(seconds_of(figures.since)), style.date(seconds_of(figures.until)),
+      figures.instants, printable(figures.policy));
+  std::vector<TableColumn> columns = {{"What", 0}, {"Forecasts", 1, true}, {"", 0}};
+  for (const double share : quantile_shares)
+    columns.push_back({fmt::format("{:.0f} %", 100 * share), 0, true});
+  constexpr std::array<std::string_view, forecast_kinds> names{"starts", "ends of running jobs",
+                                                               "ends of waiting jobs"};
+  std::vector<std::vector<Cell>> rows;
+  for (const auto& kind : figures.kinds)
+    for (const bool calibrated : {false, true}) {
+      auto& row = rows.emplace_back();
+      row.emplace_back(calibrated ? "" : std::string(names[static_cast<std::size_t>(kind.kind)]));
+      row.emplace_back(calibrated ? "" : fmt::format("{}", kind.forecasts));
+      row.emplace_back(calibrated ? "calibrated" : "samples");
+      for (const double share : calibrated ? kind.calibrated : kind.told)
+        row.emplace_back(kind.judged == 0 ? unknown_cell : fmt::format("{:.0f} %", 100 * share));
+    }
+  text += table_text(columns, rows, style.width);
+  text += "calibrated: the later half, with the earlier half as calibration; all of it is kept\n";
+  for (const std::string& note : figures.notes) text += fmt::format("note: {}\n", printable(note));
   return text;
 }
 

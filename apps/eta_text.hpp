@@ -5,19 +5,23 @@
 
 #include "apps/command.hpp"
 #include "apps/screen.hpp"
-#include "service/eta.hpp"
+#include "queue/eta_calibration.hpp"
 
 namespace schedmate {
 
 /// A line on the cluster, then the waiting jobs, first to start first (at most `most`, 0 = all),
 /// and the running ones where `running` asks for them.
-[[nodiscard]] std::string eta_text(const service::Eta& eta, const ScreenStyle& style,
+[[nodiscard]] std::string eta_text(const queue::Eta& eta, const ScreenStyle& style,
                                    std::size_t most, bool running);
+
+/// How often what was told came true, before and after calibration.
+[[nodiscard]] std::string eta_calibration_text(const queue::EtaCalibrationFigures& figures,
+                                               const ScreenStyle& style);
 
 /// "2 h 13 min (40 min to 5 h)", from the snapshot's instant.
 [[nodiscard]] std::string span_text(const InstantQuantiles& told, SimTime now);
 
 /// The flags of `eta` and `why` that name the queue, the job and how it is replayed.
-void add_queue_flags(const Parser& parser, service::EtaRequest& request);
+void add_queue_flags(const Parser& parser, queue::EtaRequest& request);
 
 }  // namespace schedmate

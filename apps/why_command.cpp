@@ -4,18 +4,19 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "apps/command.hpp"
 #include "apps/eta_text.hpp"
 #include "apps/screen.hpp"
-#include "service/why.hpp"
+#include "queue/why.hpp"
 
 namespace schedmate {
 namespace {
 
-using service::Why;
+using queue::Why;
 
 std::string after(SimTime when, SimTime now) {
   if (when == never) return "never";
@@ -23,7 +24,7 @@ std::string after(SimTime when, SimTime now) {
 }
 
 std::string waiting_text(const Why& why) {
-  const service::EtaJob& job = why.job;
+  const queue::EtaJob& job = why.job;
   std::string text = fmt::format("  why        {}", job.text);
   if (!job.scheduler_says.empty()) text += fmt::format(" (Slurm says {})", job.scheduler_says);
   text += "\n";
@@ -52,7 +53,7 @@ std::string earlier_text(const Why& why) {
 }
 
 std::string why_text(const Why& why) {
-  const service::EtaJob& job = why.job;
+  const queue::EtaJob& job = why.job;
   std::string text =
       fmt::format("{}: {}, {} GPUs, partition {}, {} {}\n", job.id, job.user, job.gpus,
                   job.partition, job.started ? "runs since" : "waits since",
@@ -61,18 +62,21 @@ std::string why_text(const Why& why) {
   text += fmt::format("  ends in    {}\n", span_text(job.end, why.now));
   if (!job.started) text += earlier_text(why);
   text += fmt::format(
-      "  rests on   {} samples under {}, {} past runs; run times of {} jobs from their users' own "
-      "runs, of {} from the site's; not calibrated\n",
-      why.samples, why.policy, why.rests_on.past_runs, why.rests_on.of_user, why.rests_on.of_site);
+      "  rests on   {} samples under {}, {} past runs; run times of {} jobs from their logs and "
+      "advice, of {} from their users' own runs, of {} from the site's; {}\n",
+      why.samples, why.policy, why.rests_on.past_runs, why.rests_on.of_job, why.rests_on.of_user,
+      why.rests_on.of_site,
+      why.calibrated_on > 0 ? fmt::format("{} earlier forecasts", why.calibrated_on)
+                            : "not calibrated");
   for (const std::string& note : why.notes) text += fmt::format("note: {}\n", note);
   return text;
 }
 
-Result<int> print_why(const CommandCall& call, const service::EtaRequest& request) {
-  const auto why = service::why(call.session, request);
+Result<int> print_why(const CommandCall& call, const queue::EtaRequest& request) {
+  const auto why = queue::why(call.session, request);
   if (!why) return tl::unexpected(why.error());
   if (call.json)
-    call.console.json(service::why_document(*why));
+    call.console.json(queue::why_document(*why));
   else
     call.console.text(why_text(*why));
   return 0;
@@ -81,7 +85,7 @@ Result<int> print_why(const CommandCall& call, const service::EtaRequest& reques
 }  // namespace
 
 Command why_command(const Parser& parser) {
-  const auto request = std::make_shared<service::EtaRequest>();
+  const auto request = std::make_shared<queue::EtaRequest>();
   add_queue_flags(parser, *request);
   parser.app.footer("Example:\n  schedmate why 17 --from queue.txt");
   return {[request](const CommandCall& call) { return print_why(call, *request); },

@@ -89,11 +89,10 @@ std::vector<Row> read_rows(const std::string& path, std::size_t draw) {
 
 /// Rows of one draw, kind and way, in order of time.
 void calibrate_forward(std::vector<Row*>& rows) {
-  constexpr std::size_t most = 3000;
   for (std::size_t i = 0; i < rows.size();) {
     const std::int64_t now = rows[i]->now_s;
     std::vector<PastForecast> past;
-    for (std::size_t j = i > most ? i - most : 0; j < i; ++j) {
+    for (std::size_t j = 0; j < i; ++j) {
       const Row& each = *rows[j];
       const auto passed = static_cast<double>(now - each.now_s);
       const bool happened = each.then_s >= 0 && each.then_s <= passed;

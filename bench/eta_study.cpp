@@ -4,9 +4,10 @@
 /// trace every waiting and running job against what then happened in the replay, each job once a
 /// day; beside what people have. A trace's limits are synthetic and drawn from the true durations:
 /// the policy and the rivals plan with them, ours takes them for upper bounds. One line for each
-/// forecast and way, before calibration, which eta_scores adds.
+/// forecast and way, before calibration, which eta_scores adds. NODES: the share of the nodes of
+/// each VC that are there; fewer make more of them busy.
 ///
-///   eta_study FORMAT:PATH POLICY FIRST_DAY LAST_DAY INSTANTS SEED > rows.csv
+///   eta_study FORMAT:PATH POLICY FIRST_DAY LAST_DAY INSTANTS SEED NODES > rows.csv
 
 #include <fmt/format.h>
 
@@ -56,8 +57,10 @@ struct Study {
            std::uint64_t seed) {
     const SimTime zero = trace.jobs.front().submit;
     const eta::ReplayedQueue queue({trace, cluster, result.outcomes, planned, limits});
-    const auto asked = eta::draw_instants(queue, zero + Seconds(first_day * day_s),
-                                          zero + Seconds(last_day * day_s), instants, seed);
+    const auto asked = eta::draw_instants(queue, {zero + Seconds(first_day * day_s),
+                                                  zero + Seconds(last_day * day_s),
+                                                  instants,
+                                                  {.seed = seed}});
     fmt::print(stderr, "{} instants\n", asked.size());
     fmt::print(
         "now_s,day,job,pool,gpus,queued,so_far_s,what,way,p10_s,p25_s,p50_s,p75_s,p90_s,then_s\n");
@@ -167,6 +170,9 @@ int study(const std::vector<std::string>& arguments) {
               .planned = {},
               .limits = {}};
   study.cluster = *study.trace.cluster;
+  const double share = parse_number<double>(arguments[6]).value_or(1);
+  for (PartitionSpec& pool : study.cluster.partitions)
+    pool.nodes = std::max(1, static_cast<int>(std::lround(share * pool.nodes)));
   study.scheduler = make_scheduler(arguments[1], {study.cluster}, {}).value();
   const EstimatorInput input{.seed = seed, .truth = Truth(study.trace)};
   const auto limit = make_estimator("limit", input).value();
@@ -188,8 +194,9 @@ int study(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  if (arguments.size() == 6) return schedmate::study(arguments);
-  fmt::print(stderr,
-             "usage: eta_study FORMAT:PATH POLICY FIRST_DAY LAST_DAY INSTANTS SEED > rows.csv\n");
+  if (arguments.size() == 7) return schedmate::study(arguments);
+  fmt::print(
+      stderr,
+      "usage: eta_study FORMAT:PATH POLICY FIRST_DAY LAST_DAY INSTANTS SEED NODES > rows.csv\n");
   return 2;
 }

@@ -142,8 +142,20 @@ logs() {
     --state-dir "$state" | cut -c -"$width"
 }
 
+queue() {
+  heading "Queue: when will it start? Venus at a busy hour, and what then happened"
+  local from=(--from trace:helios:data/venus/venus_sept2020_days0-12.csv.gz --at +9-14 --policy backfill_easy
+    --state-dir "$state")
+  echo "\$ schedmate eta calibration ${from[*]}"
+  "$schedmate" eta calibration "${from[@]}" --days 6 --instants 60 --samples 50 --threads "$(nproc)"
+  echo
+  echo "\$ schedmate eta ${from[*]} --outcome"
+  "$schedmate" eta "${from[@]}" --outcome --limit 10 --threads "$(nproc)" | cut -c -"$width"
+}
+
 simulator
 advisor
 logs
+queue
 elastic
 with_schedmate

@@ -26,6 +26,11 @@ struct MayChange {
   bool release = false;
 };
 
+struct WaitingJob {
+  std::size_t job = 0;  ///< index into QueueSnapshot::jobs
+  MayChange may_change{};
+};
+
 struct Earlier {
   JobChange change = JobChange::gpus;
   SnapshotJob job;  ///< as it would be
@@ -42,11 +47,10 @@ struct Earlier {
 /// minute and a tenth of its wait. The earliest first; of one kind the mildest change that gives as
 /// much. Tried are half and a quarter of its GPUs, as many as are free now, one node less; where
 /// the policy plans with limits, a limit that covers 99 % or 90 % of its run times; and what
-/// `may_change` says. Errors: invalid (`waiting` is no waiting job); those of forecast_queue().
+/// WaitingJob::may_change says. Errors: invalid (it does not wait); those of forecast_queue().
 [[nodiscard]] Result<std::vector<Earlier>> what_starts_earlier(const QueueSnapshot& snapshot,
                                                                const Scheduler& scheduler,
                                                                const EtaOptions& options,
-                                                               std::size_t waiting,
-                                                               const MayChange& may_change = {});
+                                                               const WaitingJob& waiting);
 
 }  // namespace schedmate

@@ -26,6 +26,7 @@ class RunTimeCurve {
  public:
   static constexpr std::size_t bins = 240;
   static constexpr double width = 0.05;
+  /// To end within each bin, of the runs that reach it.
   using Chances = std::array<float, bins>;
   explicit RunTimeCurve(const Chances& chances);
 
@@ -33,6 +34,8 @@ class RunTimeCurve {
   /// than `most`; where hardly any is left, anything before `most`.
   [[nodiscard]] double draw(double share, double ran,
                             double most = std::numeric_limits<double>::infinity()) const;
+  /// Which share runs longer than `seconds`, of those that ran `ran` seconds already.
+  [[nodiscard]] double share_beyond(double seconds, double ran) const;
   /// In bins.
   [[nodiscard]] static double place_of(double seconds);
 
@@ -45,6 +48,8 @@ class RunTimeCurve {
 struct RunTimeBelief {
   std::shared_ptr<const RunTimeCurve> curve{};
   std::optional<double> known_s{};
+  /// The curve is of what comes after so many seconds of the run.
+  double after_s = 0;
 
   /// As RunTimeCurve::draw. Of what nobody knows anything it lasts by Pareto's law, as long again
   /// at the median.
@@ -52,17 +57,23 @@ struct RunTimeBelief {
                             double most = std::numeric_limits<double>::infinity()) const;
 };
 
-/// Whose past a run time comes from.
-enum class RunTimeSource : std::uint8_t { advisor, user, site, limit };
+/// Where a run time comes from: the job's own log, what the Advisor said of it, whose past.
+enum class RunTimeSource : std::uint8_t { progress, advisor, user, site, limit };
 [[nodiscard]] std::string_view name_of(RunTimeSource source);
 
+/// A job that waits or runs.
 struct SnapshotJob {
   std::string id;
+  /// Any number that its user has and nobody else.
   std::uint32_t user = 0;
   /// Index into QueueSnapshot::pools.
   std::uint32_t pool = 0;
+  /// In all; at least 1.
   std::int32_t gpus = 1;
+  /// Where it stands in the order of submission, as a policy sees it.
   SimTime submit;
+  /// When it was submitted; nothing: at `submit`.
+  std::optional<SimTime> waits_since{};
   /// Running since then; nothing while it waits.
   std::optional<SimTime> started{};
   /// GPUs that it holds, by node of its pool; empty: the policy's placer finds some.
@@ -98,7 +109,7 @@ struct PastSubmission {
   std::uint32_t pool = 0;
   std::int32_t gpus = 1;
   /// Whole, or so far if it has not ended.
-  double run_time_s = 0;
+  double ran_s = 0;
   bool ended = true;
   FractionalSeconds planned{0};
 };

@@ -33,7 +33,7 @@ struct PastForecast {
 
 class EtaCalibration {
  public:
-  /// Of each kind the last 3,000 count. The oldest come first.
+  /// Of each kind at most 3,000 count, of more such as are spread evenly.
   explicit EtaCalibration(std::span<const PastForecast> past);
 
   /// Rising. With fewer than 30 of its kind, as told.
@@ -47,13 +47,14 @@ class EtaCalibration {
   /// Logs of spans with a minute added, of which differences are alike for short and long ones.
   struct Known {
     double median, width, so_far;
-    double off;
+    Spans off;
     bool happened;
   };
-  using Misses = std::vector<Known>;  // by how far off, rising
   struct Kind {
-    std::array<Misses, quantile_shares.size()> at;
-    [[nodiscard]] std::size_t size() const { return at.front().size(); }
+    std::vector<Known> known;
+    /// Indices into `known`, by how far off they are at each share.
+    std::array<std::vector<std::uint32_t>, quantile_shares.size()> order;
+    [[nodiscard]] std::size_t size() const { return known.size(); }
   };
   std::array<Kind, forecast_kinds> of_kind_;
 };

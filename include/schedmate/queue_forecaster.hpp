@@ -26,8 +26,9 @@ class QueueForecaster {
   /// Ended, or left the queue. The later ones move up. Errors: not_found.
   Result<void> ended(std::string_view id);
 
-  /// From the first `samples` alone: a first answer, which later calls refine. At most
-  /// EtaOptions::samples. Errors: those of forecast_queue().
+  /// A first answer, which later calls refine: pools that have changed draw the first `samples`
+  /// alone, others say what they know. At most EtaOptions::samples. Errors: those of
+  /// forecast_queue().
   [[nodiscard]] Result<QueueForecast> forecast(std::int64_t samples);
   /// From all samples.
   [[nodiscard]] Result<QueueForecast> forecast();

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <schedmate/eta_calibration.hpp>
 
 namespace schedmate {
@@ -31,48 +32,57 @@ double rounded(double log_seconds) {
 
 EtaCalibration::EtaCalibration(std::span<const PastForecast> past) {
   std::array<std::size_t, forecast_kinds> counts{};
-  for (auto each = past.rbegin(); each != past.rend(); ++each) {
-    const auto of = static_cast<std::size_t>(each->kind);
-    if (++counts[of] > most) continue;
-    const Spans& told = each->told;
-    for (std::size_t i = 0; i < told.size(); ++i)
-      of_kind_[of].at[i].push_back({.median = log_span(told[told.size() / 2]),
-                                    .width = log_span(told.back()) - log_span(told.front()),
-                                    .so_far = log_span(each->so_far_s),
-                                    .off = log_span(each->then_s) - log_span(told[i]),
-                                    .happened = each->happened});
+  for (const PastForecast& each : past) ++counts[static_cast<std::size_t>(each.kind)];
+  std::array<std::size_t, forecast_kinds> seen{};
+  for (const PastForecast& each : past) {
+    const auto of = static_cast<std::size_t>(each.kind);
+    const std::size_t at = seen[of]++;
+    if (counts[of] > most && at * most / counts[of] == (at + 1) * most / counts[of]) continue;
+    Known& made = of_kind_[of].known.emplace_back();
+    made.median = log_span(each.told[each.told.size() / 2]);
+    made.width = log_span(each.told.back()) - log_span(each.told.front());
+    made.so_far = log_span(each.so_far_s);
+    made.happened = each.happened;
+    for (std::size_t i = 0; i < made.off.size(); ++i)
+      made.off[i] = log_span(each.then_s) - log_span(each.told[i]);
   }
-  for (Kind& kind : of_kind_)
-    for (Misses& misses : kind.at) std::ranges::stable_sort(misses, {}, &Known::off);
+  for (std::size_t of = 0; of < forecast_kinds; ++of) {
+    Kind& kind = of_kind_[of];
+    for (std::size_t i = 0; i < kind.order.size(); ++i) {
+      kind.order[i].resize(kind.size());
+      std::iota(kind.order[i].begin(), kind.order[i].end(), 0U);
+      std::ranges::stable_sort(kind.order[i], {},
+                               [&](std::uint32_t k) { return kind.known[k].off[i]; });
+    }
+  }
 }
 
 Spans EtaCalibration::calibrated(ForecastKind kind, double so_far_s, const Spans& told) const {
-  const Kind& known = of_kind_[static_cast<std::size_t>(kind)];
-  if (known.size() < least) return told;
+  const Kind& of = of_kind_[static_cast<std::size_t>(kind)];
+  if (of.size() < least) return told;
   const double median = rounded(log_span(told[told.size() / 2]));
   const double width = rounded(log_span(told.back()) - log_span(told.front()));
   const double so_far = rounded(log_span(so_far_s));
+  std::vector<double> weights;
+  for (const Known& each : of.known) {
+    const double unlikeness = std::abs(each.median - median) / median_scale +
+                              std::abs(each.width - width) / width_scale +
+                              std::abs(each.so_far - so_far) / so_far_scale;
+    weights.push_back(std::exp(-unlikeness) + unlike);
+  }
+  const double all = std::reduce(weights.begin(), weights.end());
   Spans made{};
   for (std::size_t i = 0; i < told.size(); ++i) {
-    const Misses& misses = known.at[i];
-    std::vector<double> weights;
-    double at_risk = 0;
-    for (const Known& each : misses) {
-      const double unlikeness = std::abs(each.median - median) / median_scale +
-                                std::abs(each.width - width) / width_scale +
-                                std::abs(each.so_far - so_far) / so_far_scale;
-      at_risk += weights.emplace_back(std::exp(-unlikeness) + unlike);
-    }
     // Kaplan-Meier: what has not happened yet is off by at least that much.
-    double left = 1;
-    std::size_t j = 0;
-    for (; j + 1 < misses.size(); ++j) {
-      if (misses[j].happened) left *= 1 - std::min(1.0, weights[j] / at_risk);
+    double left = 1, at_risk = all, off = 0;
+    for (const std::uint32_t k : of.order[i]) {
+      off = of.known[k].off[i];
+      if (of.known[k].happened) left *= 1 - std::min(1.0, weights[k] / at_risk);
       if (left <= 1 - quantile_shares[i]) break;
-      at_risk -= weights[j];
+      at_risk -= weights[k];
     }
     constexpr double minute = 60;
-    made[i] = std::clamp(std::exp(log_span(told[i]) + misses[j].off) - minute, 0.0, beyond_s);
+    made[i] = std::clamp(std::exp(log_span(told[i]) + off) - minute, 0.0, beyond_s);
   }
   std::ranges::sort(made);
   return made;
@@ -105,7 +115,8 @@ void calibrate(QueueForecast& forecast, const QueueSnapshot& snapshot,
     const SnapshotJob& job = snapshot.jobs[i];
     JobForecast& made = forecast.jobs[i];
     const double so_far_s =
-        FractionalSeconds(snapshot.now - job.started.value_or(job.submit)).count();
+        FractionalSeconds(snapshot.now - job.started.value_or(job.waits_since.value_or(job.submit)))
+            .count();
     if (made.start) move(ForecastKind::start, so_far_s, *made.start);
     move(job.started ? ForecastKind::end_of_running : ForecastKind::end_of_waiting, so_far_s,
          made.end);

@@ -54,8 +54,8 @@ double run_time_of(const SnapshotJob& job, const QueueSnapshot& snapshot, double
   const double ran = job.started ? static_cast<double>((snapshot.now - *job.started).count()) : 0;
   const double limit = job.limit ? static_cast<double>(job.limit->count()) : unlimited;
   const bool ends_before = job.started && !snapshot.limits_kill;
-  const double run_time_s = job.belief.draw(share, ran, ends_before ? limit : unlimited);
-  return std::max(std::min(run_time_s, limit), ran + 1);
+  const double ran_s = job.belief.draw(share, ran, ends_before ? limit : unlimited);
+  return std::max(std::min(ran_s, limit), ran + 1);
 }
 
 }  // namespace schedmate::eta

@@ -162,16 +162,17 @@ class Trial {
 
 Result<std::vector<Earlier>> what_starts_earlier(const QueueSnapshot& snapshot,
                                                  const Scheduler& scheduler,
-                                                 const EtaOptions& options, std::size_t waiting,
-                                                 const MayChange& may_change) {
-  if (waiting >= snapshot.jobs.size() || snapshot.jobs[waiting].started)
+                                                 const EtaOptions& options,
+                                                 const WaitingJob& waiting) {
+  if (waiting.job >= snapshot.jobs.size() || snapshot.jobs[waiting.job].started)
     return fail(ErrorCode::invalid, "only a waiting job can start earlier");
-  const SnapshotJob& job = snapshot.jobs[waiting];
-  Trial trial(snapshot, scheduler, options, waiting);
+  const SnapshotJob& job = snapshot.jobs[waiting.job];
+  const MayChange& may_change = waiting.may_change;
+  Trial trial(snapshot, scheduler, options, waiting.job);
   if (auto begun = trial.begin(); !begun) return tl::unexpected(begun.error());
   std::vector<Way> ways;
   if (!job.kept_out) {
-    auto fewer = with_fewer_gpus({snapshot, waiting, job}, job, scheduler);
+    auto fewer = with_fewer_gpus({snapshot, waiting.job, job}, job, scheduler);
     if (!fewer) return tl::unexpected(fewer.error());
     ways.push_back(std::move(*fewer));
     ways.push_back(with_shorter_limit(job, scheduler, may_change));

@@ -20,7 +20,7 @@ using testing::small_cluster;
 constexpr SimTime now = at(1000);
 
 /// Waits; its number is its turn.
-SnapshotJob job_of(int number, int gpus, std::int64_t run_time_s, std::int64_t limit_s) {
+SnapshotJob job_of(int number, int gpus, std::int64_t ran_s, std::int64_t limit_s) {
   SnapshotJob made;
   made.id = std::to_string(number);
   made.user = static_cast<std::uint32_t>(number);
@@ -28,7 +28,7 @@ SnapshotJob job_of(int number, int gpus, std::int64_t run_time_s, std::int64_t l
   made.submit = at(number);
   made.limit = Seconds(limit_s);
   made.planned = Seconds(limit_s);
-  made.belief = {.curve = nullptr, .known_s = static_cast<double>(run_time_s)};
+  made.belief = {.curve = nullptr, .known_s = static_cast<double>(ran_s)};
   return made;
 }
 
@@ -49,7 +49,7 @@ struct Site {
     scheduler = need(make_scheduler(policy, {ClusterSpec{snapshot.pools}}, {}));
   }
   [[nodiscard]] std::vector<Earlier> earlier(std::size_t job, const MayChange& may = {}) const {
-    return need(what_starts_earlier(snapshot, scheduler, {.samples = 3}, job, may));
+    return need(what_starts_earlier(snapshot, scheduler, {.samples = 3}, {job, may}));
   }
   [[nodiscard]] SimTime start(std::size_t job) const {
     return need(forecast_queue(snapshot, scheduler, {.samples = 3})).jobs[job].start->p50;
@@ -132,8 +132,8 @@ TEST_CASE("nothing helps") {
                   {running(job_of(1, 4, 5110, 7200), {{0, 0xf}}),
                    running(job_of(2, 4, 5410, 7200), {{0, 0xf0}}), job_of(3, 8, 60, 60)});
   CHECK(late.earlier(2).empty());
-  CHECK_FALSE(what_starts_earlier(full.snapshot, full.scheduler, {}, 0));
-  CHECK_FALSE(what_starts_earlier(full.snapshot, full.scheduler, {}, 9));
+  CHECK_FALSE(what_starts_earlier(full.snapshot, full.scheduler, {}, {0}));
+  CHECK_FALSE(what_starts_earlier(full.snapshot, full.scheduler, {}, {9}));
 }
 
 TEST_CASE("what is held, or may begin later, by its owner's own doing") {
@@ -172,10 +172,10 @@ Site random_site(std::string_view policy, std::uint64_t seed) {
   int number = 0;
   const auto next = [&] {
     constexpr std::array sizes{1, 1, 2, 4, 8, 12, 16, 24};
-    const std::int64_t run_time_s = random.between(20, random.below(4) == 0 ? 20'000 : 2000);
-    SnapshotJob made = job_of(
-        ++number, sizes[static_cast<std::size_t>(random.below(std::ssize(sizes)))], run_time_s,
-        random.below(2) == 0 ? run_time_s + random.below(600) : run_time_s * random.between(2, 20));
+    const std::int64_t ran_s = random.between(20, random.below(4) == 0 ? 20'000 : 2000);
+    SnapshotJob made =
+        job_of(++number, sizes[static_cast<std::size_t>(random.below(std::ssize(sizes)))], ran_s,
+               random.below(2) == 0 ? ran_s + random.below(600) : ran_s * random.between(2, 20));
     made.user = static_cast<std::uint32_t>(random.below(4));
     made.pool = static_cast<std::uint32_t>(random.below(2));
     return made;

@@ -115,7 +115,7 @@ struct QueueForecaster::State {
 
 QueueForecaster::QueueForecaster(QueueSnapshot snapshot, Scheduler scheduler,
                                  const EtaOptions& options)
-    : state_(new State{std::move(snapshot), std::move(scheduler), options}) {}
+    : state_(std::make_unique<State>(std::move(snapshot), std::move(scheduler), options)) {}
 QueueForecaster::QueueForecaster(QueueForecaster&&) noexcept = default;
 QueueForecaster& QueueForecaster::operator=(QueueForecaster&&) noexcept = default;
 QueueForecaster::~QueueForecaster() = default;

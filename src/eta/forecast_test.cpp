@@ -12,12 +12,14 @@
 #include "eta/replayed_queue.hpp"
 #include "eta/run_time_model.hpp"
 #include "tests/support/estimators.hpp"
+#include "tests/support/near.hpp"
 #include "tests/support/need.hpp"
 #include "tests/support/small.hpp"
 
 namespace schedmate::eta {
 namespace {
 
+using testing::near;
 using testing::need;
 using testing::small_cluster;
 using testing::small_trace;
@@ -215,12 +217,11 @@ TEST_CASE("run times are drawn from a curve, given how long a job ran and how lo
   chances[bin(100)] = 0.5;
   chances[bin(10'000)] = 0.999F;
   const RunTimeCurve curve(chances);
-  const auto near = [](double seconds) { return doctest::Approx(seconds).epsilon(0.1); };
-  CHECK(curve.draw(0.2, 0) == near(100));
-  CHECK(curve.draw(0.8, 0) == near(10'000));
-  CHECK(curve.draw(0.2, 200) == near(10'000));
-  CHECK(curve.draw(0.8, 0, 5000) == near(100));  // none of the longer ones may
-  CHECK(curve.draw(0.5, 200, 1000) == near(600));
+  CHECK(near(curve.draw(0.2, 0), 100, 0.1, 0));
+  CHECK(near(curve.draw(0.8, 0), 10'000, 0.1, 0));
+  CHECK(near(curve.draw(0.2, 200), 10'000, 0.1, 0));
+  CHECK(near(curve.draw(0.8, 0, 5000), 100, 0.1, 0));  // none of the longer ones may
+  CHECK(near(curve.draw(0.5, 200, 1000), 600, 0.1, 0));
   CHECK(curve.draw(0.999999, 0) > 1e6);  // one in a thousand goes on to the last bin
   for (const double ran : {0.0, 59.0, 1e4, 1e8})
     for (const double share : {0.0, 0.1, 0.5, 0.999}) {
@@ -240,7 +241,7 @@ TEST_CASE("what is believed of a run: own runs, bursts, lower bounds, the site")
                      .gpus = 1,
                      .submit = at(submit),
                      .start = at(submit),
-                     .run_time_s = seconds,
+                     .ran_s = seconds,
                      .ended = ended};
   };
   const auto waits = [](std::uint32_t user, std::int64_t submit) {
@@ -256,8 +257,8 @@ TEST_CASE("what is believed of a run: own runs, bursts, lower bounds, the site")
   const auto median = [](const RunTimeModel& of, std::size_t i) {
     return of.belief(i).draw(0.5, 0);
   };
-  CHECK(median(model, 100) == doctest::Approx(1000).epsilon(0.1));
-  CHECK(median(model, 101) == doctest::Approx(20'000).epsilon(0.1));
+  CHECK(near(median(model, 100), 1000, 0.1, 0));
+  CHECK(near(median(model, 101), 20'000, 0.1, 0));
   CHECK(median(model, 102) > 500);
   CHECK(median(model, 102) < 40'000);
   CHECK(model.has_own(100));
@@ -271,7 +272,7 @@ TEST_CASE("what is believed of a run: own runs, bursts, lower bounds, the site")
   all.push_back(waits(1, 600'200));
   const RunTimeModel burst(all, at(640'000));
   CHECK(burst.burst(100) == burst.burst(102));
-  CHECK(median(burst, 102) == doctest::Approx(18'000).epsilon(0.15));
+  CHECK(near(median(burst, 102), 18'000, 0.15, 0));
   all[100] = run(1, 600'000, 36'000, false);
   all[101] = run(1, 600'100, 36'000, false);
   const RunTimeModel open(all, at(640'000));

@@ -9,8 +9,9 @@
 
 namespace schedmate::eta {
 
-std::vector<AskedInstant> draw_instants(const ReplayedQueue& queue, SimTime from, SimTime until,
-                                        std::int64_t instants, std::uint64_t seed) {
+std::vector<AskedInstant> draw_instants(const ReplayedQueue& queue, const LookBack& asked) {
+  const auto [from, until, instants, how] = asked;
+  const std::uint64_t seed = how.seed;
   std::vector<AskedInstant> drawn;
   if (until <= from) return drawn;
   Random random(seed);
@@ -55,46 +56,56 @@ AskedQueue asked_queue(const ReplayedQueue& queue, const AskedInstant& asked) {
 
 namespace {
 
-PastForecast past_forecast(ForecastKind kind, const SnapshotJob& job,
-                           const InstantQuantiles& instants, SimTime now,
-                           std::optional<SimTime> happened, SimTime until) {
-  const bool known = happened && *happened <= until;
-  return {.kind = kind,
-          .so_far_s = FractionalSeconds(now - job.started.value_or(job.submit)).count(),
-          .told = spans_of(instants, now),
-          .then_s = FractionalSeconds((known ? *happened : until) - now).count(),
+/// What came of a forecast; `so_far_s` as in PastForecast.
+struct Came {
+  ForecastKind kind;
+  double so_far_s;
+  std::optional<SimTime> when;
+};
+
+PastForecast past_forecast(const Came& came, const InstantQuantiles& told, SimTime now,
+                           SimTime until) {
+  const bool known = came.when && *came.when <= until;
+  return {.kind = came.kind,
+          .so_far_s = came.so_far_s,
+          .told = spans_of(told, now),
+          .then_s = FractionalSeconds((known ? *came.when : until) - now).count(),
           .happened = known};
 }
 
 }  // namespace
 
-Result<std::vector<PastForecast>> look_back(
-    const ReplayedTrace& replay, const Scheduler& scheduler, const LookBack& asked,
-    const std::function<void(std::size_t, std::size_t)>& progress) {
+SeenForecasts look_back(const ReplayedTrace& replay, const Scheduler& scheduler,
+                        const LookBack& asked, const std::function<void(double)>& progress) {
   const ReplayedQueue queue(replay);
-  std::vector<PastForecast> past;
-  const auto instants =
-      draw_instants(queue, asked.from, asked.until, asked.instants, asked.how.seed);
+  SeenForecasts past;
+  const auto instants = draw_instants(queue, asked);
   for (std::size_t done = 0; done < instants.size(); ++done) {
     const AskedInstant& instant = instants[done];
     const AskedQueue of = asked_queue(queue, instant);
     const auto forecast = forecast_queue(of.snapshot, scheduler, asked.how);
-    if (!forecast) return tl::unexpected(forecast.error());
+    if (progress) progress(static_cast<double>(done + 1) / static_cast<double>(instants.size()));
+    if (!forecast) {
+      if (past.left_out++ == 0) past.why_left_out = forecast.error().message;
+      continue;
+    }
+    ++past.instants;
     for (std::size_t i = 0; i < of.rows.size(); ++i) {
       if (!std::ranges::binary_search(instant.rows, of.rows[i])) continue;
       const SnapshotJob& job = of.snapshot.jobs[i];
       const JobForecast& made = forecast->jobs[i];
       const JobOutcome& outcome = replay.outcomes[of.rows[i]];
+      const double so_far_s =
+          FractionalSeconds(instant.when - job.started.value_or(job.submit)).count();
       const auto add = [&](ForecastKind kind, const InstantQuantiles& told, bool is_known,
                            SimTime when) {
-        past.push_back(past_forecast(kind, job, told, instant.when,
-                                     is_known ? std::optional(when) : std::nullopt, asked.until));
+        const Came came{kind, so_far_s, is_known ? std::optional(when) : std::nullopt};
+        past.forecasts.push_back(past_forecast(came, told, instant.when, asked.until));
       };
       if (made.start) add(ForecastKind::start, *made.start, outcome.started, outcome.start);
       add(job.started ? ForecastKind::end_of_running : ForecastKind::end_of_waiting, made.end,
           outcome.status == JobStatus::finished, outcome.end);
     }
-    if (progress) progress(done + 1, instants.size());
   }
   return past;
 }

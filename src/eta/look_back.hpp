@@ -7,6 +7,7 @@
 #include <functional>
 #include <schedmate/eta_calibration.hpp>
 #include <schedmate/scheduler.hpp>
+#include <string>
 #include <vector>
 
 #include "eta/replayed_queue.hpp"
@@ -19,11 +20,17 @@ struct AskedInstant {
   std::vector<std::uint32_t> rows;  ///< rising
 };
 
-/// Random instants from `from` to `until`, in order of time. Each job is asked about once a day, at
-/// one of those that it waited or ran at; instants with nobody to ask about are left out.
-[[nodiscard]] std::vector<AskedInstant> draw_instants(const ReplayedQueue& queue, SimTime from,
-                                                      SimTime until, std::int64_t instants,
-                                                      std::uint64_t seed);
+struct LookBack {
+  SimTime from;
+  SimTime until;  ///< what comes later is not known
+  std::int64_t instants = 200;
+  EtaOptions how;
+};
+
+/// Random instants in order of time. Each job is asked about once a day, at one of those that it
+/// waited or ran at; instants with nobody to ask about are left out.
+[[nodiscard]] std::vector<AskedInstant> draw_instants(const ReplayedQueue& queue,
+                                                      const LookBack& asked);
 
 /// The snapshot of an instant, without the pools that nobody is asked about in.
 struct AskedQueue {
@@ -32,17 +39,18 @@ struct AskedQueue {
 };
 [[nodiscard]] AskedQueue asked_queue(const ReplayedQueue& queue, const AskedInstant& asked);
 
-struct LookBack {
-  SimTime from;
-  SimTime until;  ///< what comes later is not known
-  std::int64_t instants = 200;
-  EtaOptions how;
+/// In order of the instants.
+struct SeenForecasts {
+  std::vector<PastForecast> forecasts;
+  std::int64_t instants = 0;
+  /// Instants that the cluster as given cannot have been in, and the first reason.
+  std::int64_t left_out = 0;
+  std::string why_left_out;
 };
 
-/// In order of the instants. `progress` is told how many of how many are done. Errors: those of a
-/// forecast.
-[[nodiscard]] Result<std::vector<PastForecast>> look_back(
-    const ReplayedTrace& replay, const Scheduler& scheduler, const LookBack& asked,
-    const std::function<void(std::size_t, std::size_t)>& progress = {});
+/// `progress` is told the share of the instants that are done.
+[[nodiscard]] SeenForecasts look_back(const ReplayedTrace& replay, const Scheduler& scheduler,
+                                      const LookBack& asked,
+                                      const std::function<void(double)>& progress = {});
 
 }  // namespace schedmate::eta

@@ -144,11 +144,13 @@ void PoolReplay::tell_policy() {
     if (infos_.at(id).running)
       adopted.push_back(id);
     else if (can_start_[i] && blocks_[i] == QueueBlock::too_early)
-      eligible_.emplace_back(*jobs_[i].eligible, id);
+      eligible_.emplace_back(*jobs_[i].eligible, i);
     else if (can_start_[i])
       admission_.enter(i);
   }
-  admission_.admit(arrived);
+  std::vector<std::uint32_t> admitted;
+  admission_.admit(admitted);
+  for (const std::uint32_t i : admitted) arrived.push_back(JobId{i});
   for (const std::uint32_t i : admission_.passed_over()) {
     blocks_[i] = QueueBlock::shared_limit;
     limits_[i] = admission_.no_room_for(i);
@@ -196,11 +198,13 @@ struct PoolReplay::Run {
   SimTime now, wake;
   JobMap<State> states;
   std::vector<End> ends;               // a heap
-  std::vector<std::uint32_t> held_by;  // by GPU: one more than the index of its last job, or 0
+  std::vector<std::uint32_t> held_by;  // by GPU: one more than the last job of the snapshot, or 0
   std::vector<Fate> fates;
-  std::size_t open;  // jobs of the snapshot whose fate is not known
+  std::size_t open;        // jobs of the snapshot that have not started yet, but will
+  std::size_t unfinished;  // those, and those that run
   std::uint32_t entered;
-  bool stops_jobs = false;  // the policy has preempted
+  JobMap<std::uint32_t> late;  // jobs of the snapshot that entered later: their index
+  bool stops_jobs = false;     // the policy has preempted
   std::vector<JobId> arrived, ended;
   std::vector<std::uint32_t> changed;  // nodes
   std::size_t next_eligible = 0, next_change = 0;
@@ -219,12 +223,14 @@ struct PoolReplay::Run {
                 static_cast<std::size_t>(cluster.gpus_per_node())),
         fates(pool.jobs_.size()),
         open(0),
+        unfinished(0),
         entered(static_cast<std::uint32_t>(pool.jobs_.size())) {
     for (std::uint32_t i = 0; i < fates.size(); ++i) {
       const JobId id{i};
       const JobInfo& info = infos.at(id);
+      if (!info.running && !pool.can_start_[i]) continue;
+      ++unfinished;
       if (!info.running) {
-        if (!pool.can_start_[i]) continue;
         ++open;
         states[id].left = whole(run_times_s[i]);
         continue;
@@ -265,15 +271,21 @@ struct PoolReplay::Run {
     info.alone = true;
   }
 
+  /// Of a job of the snapshot, else no_index.
+  [[nodiscard]] std::uint32_t place_of(JobId id) const {
+    if (index_of(id) < fates.size()) return index_of(id);
+    const std::uint32_t* const place = late.find(id);
+    return place == nullptr ? no_index : *place;
+  }
+
   void start(JobId id, JobInfo& info, const State& state) {
     info.running = true;
     info.run_since = now;
     const SimTime end = now + std::max(Seconds(1), state.left);
     ends.push_back({end, id, state.version});
     std::push_heap(ends.begin(), ends.end());
-    const std::uint32_t i = index_of(id);
-    const bool ours = i < fates.size();
-    if (ours) {
+    const std::uint32_t i = place_of(id);
+    if (i != no_index) {
       if (fates[i].start == never) {
         fates[i].start = now;
         note_freed_by(i, cluster.allocation(id));
@@ -291,8 +303,7 @@ struct PoolReplay::Run {
         const std::uint32_t holder =
             held_by[slice.node * static_cast<std::size_t>(cluster.gpus_per_node()) +
                     static_cast<std::size_t>(std::countr_zero(rest))];
-        if (holder == 0 || holder > fates.size() || fate.count_freed_by == Fate::most_freed_by)
-          continue;
+        if (holder == 0 || fate.count_freed_by == Fate::most_freed_by) continue;
         const auto known = std::span(fate.freed_by).first(fate.count_freed_by);
         if (std::ranges::find(known, holder - 1) == known.end())
           fate.freed_by[fate.count_freed_by++] = holder - 1;
@@ -309,8 +320,23 @@ struct PoolReplay::Run {
       cluster.release(end.job);
       infos.at(end.job).running = false;
       ended.push_back(end.job);
-      if (index_of(end.job) < fates.size()) admission.ended(index_of(end.job));
+      if (const std::uint32_t i = place_of(end.job); i != no_index) {
+        admission.ended(i);
+        --unfinished;
+      }
     }
+  }
+
+  /// Policies take it that ids rise in the order of entry.
+  void enter_late(std::uint32_t i) {
+    const JobId id{entered++};
+    infos[id] = JobInfo(infos.at(JobId{i}));
+    infos[id].entered = now;
+    states[id] = State(states.at(JobId{i}));
+    infos.erase(JobId{i});
+    states.erase(JobId{i});
+    late[id] = i;
+    arrived.push_back(id);
   }
 
   void enter(const Submission& job) {
@@ -320,7 +346,7 @@ struct PoolReplay::Run {
     info.gpus = job.gpus;
     info.submit = info.entered = job.submit;
     info.estimate = info.expected = job.planned;
-    states[id].left = whole(job.run_time_s);
+    states[id].left = whole(job.ran_s);
     arrived.push_back(id);
   }
 
@@ -335,8 +361,10 @@ struct PoolReplay::Run {
   void take_due() {
     for (; next_eligible < from.eligible_.size() && from.eligible_[next_eligible].first <= now;
          ++next_eligible)
-      admission.enter(index_of(from.eligible_[next_eligible].second));
-    admission.admit(arrived);
+      admission.enter(from.eligible_[next_eligible].second);
+    std::vector<std::uint32_t> admitted;
+    admission.admit(admitted);
+    for (const std::uint32_t i : admitted) enter_late(i);
     for (; next_change < from.changes_.size() && from.changes_[next_change].when <= now;
          ++next_change) {
       const NodeChange& change = from.changes_[next_change];
@@ -360,13 +388,7 @@ struct PoolReplay::Run {
   }
 
   /// Whether all is known that is asked: where the policy stops jobs, they must have ended.
-  [[nodiscard]] bool over() const {
-    if (open > 0) return false;
-    if (!stops_jobs) return true;
-    for (std::uint32_t i = 0; i < fates.size(); ++i)
-      if (infos.contains(JobId{i}) && fates[i].start != never) return false;
-    return true;
-  }
+  [[nodiscard]] bool over() const { return open == 0 && (!stops_jobs || unfinished == 0); }
 };
 
 std::vector<Fate> PoolReplay::run(std::span<const double> run_times_s,

@@ -20,7 +20,7 @@ struct Submission {
   std::uint32_t user = 0;
   std::int32_t gpus = 1;
   FractionalSeconds planned{0};
-  double run_time_s = 0;
+  double ran_s = 0;
 };
 
 /// What became of a job of the snapshot.
@@ -80,7 +80,7 @@ class PoolReplay {
   std::vector<QueueBlock> blocks_;
   std::vector<std::optional<std::uint32_t>> limits_;
   std::vector<bool> can_start_;  // as far as the queue decides
-  // JobId i is jobs_[i]; later ids are of submissions.
+  // JobId i is jobs_[i]; later ids are of submissions, and of jobs that enter later.
   JobMap<JobInfo> infos_;
   Cluster cluster_;
   Policy policy_;
@@ -88,7 +88,7 @@ class PoolReplay {
   std::vector<Plan::Decision> first_;  // of the first call
   SimTime first_wake_ = never;
   // What is still to come, in order of time: jobs that may start then, and nodes.
-  std::vector<std::pair<SimTime, JobId>> eligible_;
+  std::vector<std::pair<SimTime, std::uint32_t>> eligible_;
   std::vector<NodeChange> changes_;
 };
 

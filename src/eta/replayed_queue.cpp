@@ -52,7 +52,7 @@ QueueSnapshot ReplayedQueue::snapshot_at(SimTime now) const {
   QueueSnapshot snapshot;
   snapshot.now = now;
   snapshot.pools = replay_.cluster.partitions;
-  snapshot.limits_kill = false;
+  snapshot.limits_kill = replay_.limits_kill;
   std::vector<Submitted> submitted;
   for (std::uint32_t row = 0; row < replay_.trace.jobs.size(); ++row) {
     const Job& job = replay_.trace.jobs[row];
@@ -66,8 +66,7 @@ QueueSnapshot ReplayedQueue::snapshot_at(SimTime now) const {
     if (!outcome.started || outcome.start > now) continue;
     made.ended = outcome.status == JobStatus::finished && outcome.end <= now;
     made.start = outcome.start;
-    made.run_time_s =
-        static_cast<double>((made.ended ? job.duration : now - outcome.start).count());
+    made.ran_s = static_cast<double>((made.ended ? job.duration : now - outcome.start).count());
   }
   const RunTimeModel model(std::move(submitted), now);
   snapshot.site = model.site(no_index, 1);

@@ -17,6 +17,7 @@ struct ReplayedTrace {
   const std::vector<JobOutcome>& outcomes;  ///< parallel to Trace::jobs
   const std::vector<Seconds>& planned;      ///< run times as the policy saw them; likewise
   const std::vector<Seconds>& limits;       ///< likewise; empty: nobody had one
+  bool limits_kill = false;                 ///< as QueueSnapshot::limits_kill
 };
 
 class ReplayedQueue {

@@ -31,6 +31,10 @@ double RunTimeCurve::hazard_until(double seconds) const {
   return cumulative_[bin] + within * (cumulative_[bin + 1] - cumulative_[bin]);
 }
 
+double RunTimeCurve::share_beyond(double seconds, double ran) const {
+  return std::exp(hazard_until(ran) - hazard_until(std::max(ran, seconds)));
+}
+
 double RunTimeCurve::draw(double share, double ran, double most) const {
   const double from = hazard_until(ran);
   const double ends_by_most = std::isfinite(most) ? -std::expm1(from - hazard_until(most)) : 1;
@@ -47,7 +51,7 @@ double RunTimeCurve::draw(double share, double ran, double most) const {
 
 double RunTimeBelief::draw(double share, double ran, double most) const {
   if (known_s) return std::clamp(*known_s, ran, std::max(ran, most));
-  if (curve) return curve->draw(share, ran, most);
+  if (curve) return after_s + curve->draw(share, std::max(0.0, ran - after_s), most - after_s);
   constexpr double longest_s = 1e9;
   if (most < longest_s) return ran + (most - ran) * share;
   return std::min(longest_s, std::max(1.0, ran) / std::max(1e-9, 1 - share));
@@ -55,6 +59,8 @@ double RunTimeBelief::draw(double share, double ran, double most) const {
 
 std::string_view name_of(RunTimeSource source) {
   switch (source) {
+    case RunTimeSource::progress:
+      return "progress";
     case RunTimeSource::advisor:
       return "advisor";
     case RunTimeSource::user:

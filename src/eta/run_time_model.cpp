@@ -45,8 +45,9 @@ std::array<double, bins> blurred(const std::array<double, bins>& sharp, double s
     if (sharp[bin] == 0) continue;
     for (int k = -reach; k <= reach; ++k) {
       const int to = std::clamp(static_cast<int>(bin) + k, 0, static_cast<int>(bins) - 1);
+      const int of_kernel = k + reach;
       made[static_cast<std::size_t>(to)] +=
-          sharp[bin] * kernel[static_cast<std::size_t>(k + reach)] / sum;
+          sharp[bin] * kernel[static_cast<std::size_t>(of_kernel)] / sum;
     }
   }
   return made;
@@ -54,8 +55,8 @@ std::array<double, bins> blurred(const std::array<double, bins>& sharp, double s
 
 }  // namespace
 
-void RunTimeModel::Counts::add(double run_time_s, double weight, bool has_ended) {
-  (has_ended ? ended : open)[bin_of(run_time_s)] += weight;
+void RunTimeModel::Counts::add(double ran_s, double weight, bool has_ended) {
+  (has_ended ? ended : open)[bin_of(ran_s)] += weight;
 }
 
 void RunTimeModel::Counts::add(const Counts& other, double weight) {
@@ -92,8 +93,7 @@ RunTimeModel::RunTimeModel(std::vector<Submitted> submissions, SimTime now)
     for (const std::size_t i : runs) {
       const Submitted& run = jobs_[i];
       const double age = FractionalSeconds(now - *run.start).count() / site_age_s;
-      by_pool[run.pool][size_class(run.gpus)].add(run.run_time_s, of_user * std::exp(-age),
-                                                  run.ended);
+      by_pool[run.pool][size_class(run.gpus)].add(run.ran_s, of_user * std::exp(-age), run.ended);
     }
   }
   Counts all;
@@ -163,7 +163,7 @@ RunTimeModel::Counts RunTimeModel::own_runs(std::size_t i) const {
       weight *= other_size;
     if (bursts_[j] == bursts_[i]) weight *= same_burst;
     if (run.pool != job.pool) weight *= other_pool;
-    counts.add(run.run_time_s, run.ended ? weight : open_weight * weight, run.ended);
+    counts.add(run.ran_s, run.ended ? weight : open_weight * weight, run.ended);
   }
   return counts;
 }

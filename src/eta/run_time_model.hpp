@@ -21,7 +21,7 @@ struct Submitted {
   std::int32_t gpus = 1;
   SimTime submit;
   std::optional<SimTime> start{};
-  double run_time_s = 0;  ///< so far, of one that has not ended
+  double ran_s = 0;  ///< so far, of one that has not ended
   bool ended = false;
 };
 
@@ -48,7 +48,7 @@ class RunTimeModel {
   struct Counts {
     Weights ended{};
     Weights open{};
-    void add(double run_time_s, double weight, bool ended);
+    void add(double ran_s, double weight, bool ended);
     void add(const Counts& other, double weight);
     /// Those that reach each bin.
     [[nodiscard]] Weights at_risk() const;

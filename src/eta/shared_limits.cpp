@@ -63,13 +63,13 @@ void Admission::ended(std::uint32_t job) {
   is_new_ = is_new_ || !jobs_[job].limits.empty();
 }
 
-void Admission::admit(std::vector<JobId>& told) {
+void Admission::admit(std::vector<std::uint32_t>& admitted) {
   if (!is_new_) return;
   is_new_ = false;
   std::erase_if(waiting_, [&](std::uint32_t job) {
     if (no_room_for(job)) return false;
     take(job, 1);
-    told.push_back(JobId{job});
+    admitted.push_back(job);
     return true;
   });
 }

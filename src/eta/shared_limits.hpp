@@ -31,7 +31,7 @@ class Admission {
   void enter(std::uint32_t job);
   void ended(std::uint32_t job);
   /// Adds those that there is room for, in the order of the jobs.
-  void admit(std::vector<JobId>& told);
+  void admit(std::vector<std::uint32_t>& admitted);
   /// Those that compete and have no room; rising.
   [[nodiscard]] std::span<const std::uint32_t> passed_over() const { return waiting_; }
 

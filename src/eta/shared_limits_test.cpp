@@ -17,29 +17,29 @@ namespace {
 using testing::need;
 using testing::small_cluster;
 
-constexpr SimTime now = at(1000);
+constexpr SimTime moment = at(1000);
 
 /// Whoever runs it knows that it takes 500 s.
-SnapshotJob job_of(const char* id, int gpus, std::vector<std::uint32_t> limits) {
+SnapshotJob limited(const char* id, int gpus, std::vector<std::uint32_t> limits) {
   SnapshotJob made;
   made.id = id;
   made.gpus = gpus;
-  made.submit = now - Seconds(10);
+  made.submit = moment - Seconds(10);
   made.planned = Seconds(500);
   made.belief = {.curve = nullptr, .known_s = 500};
   made.limits = std::move(limits);
   return made;
 }
 
-SnapshotJob running(SnapshotJob job) {
-  job.started = now - Seconds(100);
+SnapshotJob runs(SnapshotJob job) {
+  job.started = moment - Seconds(100);
   return job;
 }
 
 QueueSnapshot queue_of(std::vector<SharedLimit> limits, std::vector<SnapshotJob> jobs,
                        std::vector<int> nodes = {2}) {
   QueueSnapshot snapshot;
-  snapshot.now = now;
+  snapshot.now = moment;
   snapshot.pools = small_cluster(nodes).partitions;
   snapshot.limits = std::move(limits);
   snapshot.jobs = std::move(jobs);
@@ -52,54 +52,54 @@ QueueForecast told(const QueueSnapshot& snapshot) {
 }
 
 TEST_CASE("a job at a limit of GPUs is passed over until a run of the limit ends") {
-  const auto forecast = told(
-      queue_of({{.name = "grp", .gpus = 8}}, {running(job_of("a", 6, {0})), job_of("b", 4, {0}),
-                                              job_of("c", 2, {0}), job_of("d", 8, {})}));
+  const auto forecast =
+      told(queue_of({{.name = "grp", .gpus = 8}}, {runs(limited("a", 6, {0})), limited("b", 4, {0}),
+                                                   limited("c", 2, {0}), limited("d", 8, {})}));
   const auto start = [&](std::size_t i) { return forecast.jobs[i].start->p50; };
-  CHECK(start(1) == now + Seconds(400));  // when a ends
+  CHECK(start(1) == moment + Seconds(400));  // when a ends
   CHECK(forecast.jobs[1].block == QueueBlock::shared_limit);
   CHECK(forecast.jobs[1].limit == 0);
-  CHECK(start(2) == now);
+  CHECK(start(2) == moment);
   CHECK(forecast.jobs[2].block == QueueBlock::none);
   CHECK_FALSE(forecast.jobs[2].limit);
-  CHECK(start(3) == now);
+  CHECK(start(3) == moment);
 }
 
 TEST_CASE("a limit of jobs; the next is admitted in order; who is told of takes room") {
-  const auto forecast = told(queue_of(
-      {{.name = "one", .jobs = 1}, {.name = "two", .jobs = 2}},
-      {job_of("a", 1, {0, 1}), job_of("b", 1, {0, 1}), job_of("c", 1, {1}), job_of("d", 1, {1})}));
+  const auto forecast = told(queue_of({{.name = "one", .jobs = 1}, {.name = "two", .jobs = 2}},
+                                      {limited("a", 1, {0, 1}), limited("b", 1, {0, 1}),
+                                       limited("c", 1, {1}), limited("d", 1, {1})}));
   const auto start = [&](std::size_t i) { return forecast.jobs[i].start->p50; };
-  CHECK(start(0) == now);
-  CHECK(start(1) == now + Seconds(500));
+  CHECK(start(0) == moment);
+  CHECK(start(1) == moment + Seconds(500));
   CHECK(forecast.jobs[1].limit == 0);
-  CHECK(start(2) == now);
-  CHECK(start(3) == now + Seconds(500));
+  CHECK(start(2) == moment);
+  CHECK(start(3) == moment + Seconds(500));
   CHECK(forecast.jobs[3].limit == 1);
 }
 
 TEST_CASE("a job that its limit is too low for never starts, and keeps nobody waiting") {
   const auto forecast =
-      told(queue_of({{.name = "low", .gpus = 4}}, {job_of("a", 8, {0}), job_of("b", 4, {0})}));
+      told(queue_of({{.name = "low", .gpus = 4}}, {limited("a", 8, {0}), limited("b", 4, {0})}));
   CHECK(forecast.jobs[0].start->p50 == never);
   CHECK(forecast.jobs[0].block == QueueBlock::shared_limit);
   CHECK(forecast.jobs[0].limit == 0);
-  CHECK(forecast.jobs[1].start->p50 == now);
+  CHECK(forecast.jobs[1].start->p50 == moment);
 }
 
 TEST_CASE("what runs in another pool counts throughout") {
-  SnapshotJob other = running(job_of("a", 6, {0}));
+  SnapshotJob other = runs(limited("a", 6, {0}));
   other.pool = 1;
   const auto forecast = told(
       queue_of({{.name = "grp", .gpus = 8}},
-               {other, job_of("b", 2, {0}), job_of("c", 2, {0}), job_of("d", 4, {0})}, {2, 2}));
-  CHECK(forecast.jobs[1].start->p50 == now);
-  CHECK(forecast.jobs[2].start->p50 == now + Seconds(500));  // when b ends, not a
+               {other, limited("b", 2, {0}), limited("c", 2, {0}), limited("d", 4, {0})}, {2, 2}));
+  CHECK(forecast.jobs[1].start->p50 == moment);
+  CHECK(forecast.jobs[2].start->p50 == moment + Seconds(500));  // when b ends, not a
   CHECK(forecast.jobs[3].start->p50 == never);
 }
 
 TEST_CASE("a limit that is not there is an error") {
-  const auto snapshot = queue_of({}, {job_of("a", 1, {0})});
+  const auto snapshot = queue_of({}, {limited("a", 1, {0})});
   const Scheduler fifo = need(make_scheduler("fifo", {ClusterSpec{snapshot.pools}}, {}));
   CHECK(forecast_queue(snapshot, fifo, {}).error().message ==
         "job a has a limit that is not there");
@@ -127,7 +127,7 @@ std::pair<std::int64_t, std::int64_t> peak(std::span<const SnapshotJob> jobs,
 }
 
 TEST_CASE("in no sample is a limit exceeded, and everybody who can starts") {
-  for (const char* policy : {"fifo", "backfill_easy", "slurm_backfill"})
+  for (const std::string_view policy : {"fifo", "backfill_easy", "slurm_backfill"})
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
       CAPTURE(policy);
       CAPTURE(seed);
@@ -140,10 +140,10 @@ TEST_CASE("in no sample is a limit exceeded, and everybody who can starts") {
         std::vector<std::uint32_t> limits;
         for (std::uint32_t limit = 0; limit < 3; ++limit)
           if (random.below(2) == 0) limits.push_back(limit);
-        SnapshotJob& job = jobs.emplace_back(job_of("", i < 2 ? 1 : gpus, std::move(limits)));
+        SnapshotJob& job = jobs.emplace_back(limited("", i < 2 ? 1 : gpus, std::move(limits)));
         job.id = std::to_string(i);
-        if (i < 2) job = running(job);
-        if (random.below(4) == 0 && i >= 2) job.eligible = now + Seconds(random.below(1000));
+        if (i < 2) job = runs(job);
+        if (random.below(4) == 0 && i >= 2) job.eligible = moment + Seconds(random.below(1000));
         run_times_s.push_back(static_cast<double>(random.between(200, 2000)));
       }
       const auto snapshot = queue_of({{.name = "gpus", .gpus = 9},
@@ -153,7 +153,7 @@ TEST_CASE("in no sample is a limit exceeded, and everybody who can starts") {
       const Scheduler scheduler = need(make_scheduler(policy, {ClusterSpec{snapshot.pools}}, {}));
       const auto replay = need(PoolReplay::make(snapshot, 0, jobs, scheduler));
       const auto nobody = [] { return std::optional<Submission>(); };
-      const auto fates = replay.run(run_times_s, nobody, now + Seconds(1'000'000));
+      const auto fates = replay.run(run_times_s, nobody, moment + Seconds(1'000'000));
       for (const Fate& fate : fates) CHECK(fate.start != never);
       CHECK(peak(jobs, fates, 0).first <= 9);
       CHECK(peak(jobs, fates, 1).second <= 3);

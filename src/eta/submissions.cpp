@@ -55,12 +55,11 @@ PoolReplay::NextSubmission PastDays::draw(std::uint64_t seed) const {
     }
     const PastSubmission& past = past_[state.next++];
     const double share = state.random.uniform();
-    return Submission{
-        .submit = past.submit + state.shift,
-        .user = past.user,
-        .gpus = past.gpus,
-        .planned = past.planned,
-        .run_time_s = past.ended ? past.run_time_s : site_.draw(share, past.run_time_s)};
+    return Submission{.submit = past.submit + state.shift,
+                      .user = past.user,
+                      .gpus = past.gpus,
+                      .planned = past.planned,
+                      .ran_s = past.ended ? past.ran_s : site_.draw(share, past.ran_s)};
   };
 }
 

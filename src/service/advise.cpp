@@ -9,8 +9,8 @@
 #include "advisor/advisor.hpp"
 #include "base/words.hpp"
 #include "service/advisor_state.hpp"
+#include "service/facts.hpp"
 #include "service/file_access.hpp"
-#include "service/model_facts.hpp"
 #include "service/redaction.hpp"
 #include "trace/values.hpp"
 

@@ -143,7 +143,10 @@ std::vector<std::string> Blockers::running_on(const std::vector<std::string>& no
 
 Blocker Blockers::of(const QueuedJob& job) const {
   const WaitReason reason = reason_in_words(job.reason, job.dependency);
-  return reason.waits == Waits::for_its_turn ? from_cluster(job, reason) : from_slurm(job, reason);
+  if (reason.waits == Waits::for_its_turn) return from_cluster(job, reason);
+  if (reason.kind.starts_with("partition"))
+    if (Blocker made = partition_of(job); made.kind == reason.kind) return made;
+  return from_slurm(job, reason);
 }
 
 /// With the jobs that it is about.
@@ -192,25 +195,29 @@ Blocker Blockers::from_cluster(const QueuedJob& job, const WaitReason& reason) c
 }
 
 Blocker Blockers::partition_of(const QueuedJob& job) const {
-  std::vector<std::string> closed, small;
+  std::vector<std::string> closed;
+  Blocker limit;
+  std::size_t usable = 0;
   for (const std::string& name : job.partitions) {
     const auto place = places_.find(name);
-    if (place == places_.end()) continue;
+    if (place == places_.end()) return {};
     const Partition& where = *place->second.partition;
     if (!where.up)
       closed.push_back(name);
-    else if ((where.most && job.limit && *job.limit > *where.most) ||
-             (where.most_nodes > 0 && job.nodes > where.most_nodes))
-      small.push_back(name);
+    else if (where.most && job.limit && *job.limit > *where.most)
+      limit = kept_out("partition_limit",
+                       fmt::format("its time limit of {} is longer than the {} of partition {}",
+                                   in_words(*job.limit), in_words(*where.most), name));
+    else if (where.most_nodes > 0 && job.nodes > where.most_nodes)
+      limit =
+          kept_out("partition_limit", fmt::format("it asks for {} nodes, and partition {} gives {}",
+                                                  job.nodes, name, where.most_nodes));
+    else
+      ++usable;
   }
-  if (closed.empty() && small.empty()) return {};
-  if (closed.size() + small.size() < job.partitions.size()) return {};
-  if (small.empty())
-    return kept_out("partition", fmt::format("partition {} starts no jobs now", some_of(closed)));
-  return kept_out(
-      "partition_limit",
-      fmt::format("it asks for a longer time or for more nodes than partition {} allows",
-                  some_of(small)));
+  if (usable > 0 || job.partitions.empty()) return {};
+  if (limit.kind != "none") return limit;
+  return kept_out("partition", fmt::format("partition {} starts no jobs now", some_of(closed)));
 }
 
 /// Whether it has nodes at all.
@@ -258,72 +265,66 @@ Blocker Blockers::nodes_of(const QueuedJob& job, const Share& share, const Views
 /// Whether something else than other waiting jobs is in its way now.
 Blocker Blockers::room_of(const QueuedJob& job, const Share& share, const Views& nodes) const {
   const SimTime end = job.limit ? queue_.now + *job.limit : never;
-  std::int64_t with_gpus = 0, with_room = 0, all_free = 0, lasting = 0, spare = 0;
-  bool cpus_lack = false;
-  SimTime until = queue_.now;
-  std::vector<SimTime> begin;  // of reservations of nodes with room
-  std::vector<std::string> busy, reserved;
+  const auto reaches = [&](const NodeView* view) {
+    return view->next != nullptr && view->next->start < end && view->next->name != job.reservation;
+  };
+  Views open, roomy;
   for (const NodeView* view : nodes) {
     const bool others = view->in != nullptr && view->in->name != job.reservation;
     if (!view->node->takes_jobs || others || !share.fits_on(*view->node)) continue;
-    all_free += std::max<std::int64_t>(0, view->free_gpus);
-    const Reservation* next = view->next;
-    const bool reaches = next != nullptr && next->start < end && next->name != job.reservation;
-    spare += reaches ? 0 : 1;
-    if (share.has_gpus(*view)) {
-      ++with_gpus;
-      cpus_lack = cpus_lack || !share.has_cpus(*view);
-    }
-    if (!share.fits_now(*view)) {
-      busy.push_back(view->node->name);
-      continue;
-    }
-    ++with_room;
-    if (!reaches) {
-      ++lasting;
-      continue;
-    }
-    begin.push_back(next->start);
-    until = std::max(until, next->end);
-    reserved.push_back(next->name);
+    open.push_back(view);
+    if (share.fits_now(*view)) roomy.push_back(view);
   }
-  if (lasting >= share.nodes) return {};
-  if (with_room >= share.nodes) {
-    std::ranges::sort(begin, std::ranges::greater());
-    const Seconds gap = begin[static_cast<std::size_t>(share.nodes - lasting - 1)] - queue_.now;
-    Blocker made = its_turn(
-        "reservation", fmt::format("with its time limit it would run into reservation {}, which "
-                                   "begins in {}",
-                                   reserved.front(), in_words(gap)));
-    made.limit_to_start_now = gap;
-    if (spare < share.nodes) {
-      made.waits = Waits::for_a_time;
-      made.until = until;
-    }
+  if (std::ssize(roomy) < share.nodes) return lack_of(job, share, open);
+  const auto first = [&](const NodeView* view) {
+    return reaches(view) ? view->next->start : never;
+  };
+  std::ranges::stable_sort(roomy, std::ranges::greater(), first);
+  const NodeView* const last = roomy[static_cast<std::size_t>(share.nodes - 1)];
+  if (!reaches(last)) return {};
+  const Seconds gap = last->next->start - queue_.now;
+  Blocker made =
+      its_turn("reservation", fmt::format("with its time limit it would run into reservation {}, "
+                                          "which begins in {}",
+                                          last->next->name, in_words(gap)));
+  made.limit_to_start_now = gap;
+  if (std::ranges::count_if(open, reaches) > std::ssize(open) - share.nodes) {
+    made.waits = Waits::for_a_time;
+    made.until = queue_.now;
+    for (const NodeView* view : roomy)
+      if (reaches(view)) made.until = std::max(*made.until, view->next->end);
+  }
+  return made;
+}
+
+/// Of the nodes that may take it too few have room.
+Blocker Blockers::lack_of(const QueuedJob& job, const Share& share, const Views& open) const {
+  std::vector<std::string> named;
+  std::int64_t free = 0, with_gpus = 0, with_cpus = 0;
+  for (const NodeView* view : open) {
+    free += std::max<std::int64_t>(0, view->free_gpus);
+    with_gpus += share.has_gpus(*view) ? 1 : 0;
+    with_cpus += share.has_gpus(*view) && share.has_cpus(*view) ? 1 : 0;
+    if (!share.fits_now(*view) &&
+        std::ranges::find(job.required_nodes, view->node->name) != job.required_nodes.end())
+      named.push_back(view->node->name);
+  }
+  if (!named.empty()) {
+    Blocker made = its_turn("node_busy", fmt::format("{}, which it names, {} busy", some_of(named),
+                                                     named.size() == 1 ? "is" : "are"));
+    made.jobs = running_on(named);
     return made;
   }
-  if (!job.required_nodes.empty()) {
-    std::vector<std::string> named;
-    for (const std::string& name : busy)
-      if (std::ranges::find(job.required_nodes, name) != job.required_nodes.end())
-        named.push_back(name);
-    if (!named.empty()) {
-      Blocker made =
-          its_turn("node_busy", fmt::format("{}, which it names, {} busy", some_of(named),
-                                            named.size() == 1 ? "is" : "are"));
-      made.jobs = running_on(named);
-      return made;
-    }
-  }
   if (with_gpus >= share.nodes)
-    return cpus_lack ? its_turn("cpus", "GPUs are free, but too few CPUs of their nodes")
-                     : its_turn("memory", "GPUs are free, but too little memory of their nodes");
-  if (all_free >= job.gpus)
+    return with_cpus < share.nodes
+               ? its_turn("cpus", "GPUs are free, but too few CPUs of their nodes")
+               : its_turn("memory", "GPUs are free, but too little memory of their nodes");
+  if (free >= job.gpus)
     return its_turn(
         "fragmentation",
-        fmt::format("{} GPUs are free, but not {} on {}", all_free, share.gpus,
+        fmt::format("{} GPUs are free, but not {} on {}", free, share.gpus,
                     share.nodes == 1 ? "one node" : fmt::format("each of {} nodes", share.nodes)));
-  return its_turn("gpus", fmt::format("it needs {} GPUs, {} are free", job.gpus, all_free));
+  return its_turn("gpus", fmt::format("it needs {} GPUs, {} are free", job.gpus, free));
 }
 
 Blocker Blockers::turn_of(const QueuedJob& job, const WaitReason& reason,

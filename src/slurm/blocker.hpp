@@ -54,6 +54,7 @@ class Blockers {
   [[nodiscard]] Blocker nodes_of(const QueuedJob& job, const Share& share,
                                  const Views& nodes) const;
   [[nodiscard]] Blocker room_of(const QueuedJob& job, const Share& share, const Views& nodes) const;
+  [[nodiscard]] Blocker lack_of(const QueuedJob& job, const Share& share, const Views& open) const;
   [[nodiscard]] Blocker turn_of(const QueuedJob& job, const WaitReason& reason,
                                 const Views& nodes) const;
   [[nodiscard]] Views nodes_for(const QueuedJob& job) const;

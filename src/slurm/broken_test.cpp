@@ -99,8 +99,8 @@ constexpr std::string_view json_jobs =
  "gres_detail": ["gpu:fake:4(IDX:0-3)"]}]}
 )JSON";
 constexpr std::string_view json_nodes =
-    R"JSON({"errors": [], "nodes": [{"name": "n0", "state": "mixed", "state_flags": [], "gres": "gpu:fake:8",
- "gres_used": "gpu:fake:4(IDX:0-3)", "partitions": ["gpu"]}]}
+    R"JSON({"errors": [], "nodes": [{"name": "n0", "state": "mixed", "state_flags": [],
+ "gres": "gpu:fake:8", "gres_used": "gpu:fake:4(IDX:0-3)", "partitions": ["gpu"]}]}
 )JSON";
 
 using Text = std::string;
@@ -231,6 +231,11 @@ std::vector<Broken> contradictions() {
       {"arrays beyond numbers",
        edited("ArrayTaskId=0-3%1", "ArrayTaskId=0-9223372036854775806,0-9223372036854775806"), "",
        ""},
+  };
+}
+
+std::vector<Broken> surprises() {
+  return {
       {"a start in the future",
        edited("StartTime=2026-11-25T14:42:15", "StartTime=2030-01-01T00:00:00"), "",
        "1 jobs were submitted or started after the time that this was recorded (the first: 1)"},
@@ -361,6 +366,7 @@ TEST_CASE("a snapshot that is cut off, empty or of something else") {
 
 TEST_CASE("a snapshot that contradicts itself") {
   for (const Broken& each : contradictions()) check_broken(each);
+  for (const Broken& each : surprises()) check_broken(each);
 }
 
 TEST_CASE("a snapshot with odd text") {
@@ -369,7 +375,8 @@ TEST_CASE("a snapshot with odd text") {
 
 TEST_CASE("a snapshot of broken JSON") {
   for (const Broken& each : broken_json()) check_broken(each);
-  CHECK(cut_off().size() + contradictions().size() + odd_text().size() + broken_json().size() >=
+  CHECK(cut_off().size() + contradictions().size() + surprises().size() + odd_text().size() +
+            broken_json().size() >=
         40);
 }
 

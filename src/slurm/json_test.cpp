@@ -130,7 +130,8 @@ TEST_CASE("documents alone say when it is and which partitions there are, from 2
 TEST_CASE("scontrol's own JSON of partitions and reservations") {
   const auto queue = read_queue(
       fixture("squeue_24_05.json") + fixture("sinfo_22_05.json") +
-      R"({"partitions": [{"name": "gpu", "nodes": {"configured": "n[0-5]"}, "qos": {"assigned": "q"},
+      R"({"partitions": [{"name": "gpu", "nodes": {"configured": "n[0-5]"},
+          "qos": {"assigned": "q"},
           "maximums": {"time": {"set": true, "infinite": false, "number": 60}},
           "partition": {"state": ["UP"]}, "priority": {"tier": 3}}]}
 )"
@@ -166,9 +167,9 @@ TEST_CASE("numbers, flags and GPUs in every layout") {
   CHECK_FALSE(one(R"("submit_time": 18446744073709551615)").when("SubmitTime"));
   CHECK_FALSE(one(R"("submit_time": {"number": {"number": 5}})").when("SubmitTime"));
   CHECK(one(R"("submit_time": 1795617734.0)").when("SubmitTime") == at(1'795'617'734));
-  CHECK(
-      one(R"("array_job_id": {"set": true, "number": 7}, "array_task_id": {"set": true, "number": 2})")
-          .text("ArrayTaskId") == "2");
+  CHECK(one(R"("array_job_id": {"set": true, "number": 7},
+             "array_task_id": {"set": true, "number": 2})")
+            .text("ArrayTaskId") == "2");
   CHECK_FALSE(one(R"("array_job_id": 0, "array_task_id": null)").has("ArrayJobId"));
   const Shown held =
       one(R"JSON("nodes": "n[0-1]", "gres_detail": ["gpu:2(IDX:0-1)", "gpu:1(IDX:7)"])JSON");

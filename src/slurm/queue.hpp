@@ -65,14 +65,14 @@ struct ClusterNode {
 
 struct Partition {
   std::string name;
-  std::string own_qos;  ///< whose limits its jobs share
+  std::string own_qos{};  ///< whose limits its jobs share
   std::vector<std::string> nodes;
   bool up = true;
-  std::optional<Seconds> most, usual;  ///< time limits
-  std::int64_t most_nodes = 0;         ///< of a job; 0: no limit
+  std::optional<Seconds> most{}, usual{};  ///< time limits
+  std::int64_t most_nodes = 0;             ///< of a job; 0: no limit
   std::int64_t tier = 1;
   /// Who may use it: nobody in particular is named in any of these, or the job's own is.
-  std::vector<std::string> accounts, qos;
+  std::vector<std::string> accounts{}, qos{};
   bool for_all = true;  ///< but for these: no groups are named, and no reservation is needed
 
   /// Whether the job may wait here, as far as the partition says.

@@ -83,6 +83,7 @@ std::string limit_in_words(std::string_view limit) {
                                               {"PerAccount", "one account"},
                                               {"PerJob", "one job"},
                                               {"PerNode", "one node"},
+                                              {"MaxJobs", "one user"},
                                               {"Grp", "all of it together"}});
   std::string text;
   for (const auto& [part, words] : what)

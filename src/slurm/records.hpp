@@ -12,6 +12,6 @@ namespace schedmate::slurm {
 
 /// In their order. Errors: as read_json(); invalid for a text without any, which says what it seems
 /// to be.
-[[nodiscard]] Result<std::vector<ShownRecord>> read_records(std::string_view text);
+[[nodiscard]] Result<std::vector<ShownRecord>> read_records(std::string_view whole);
 
 }  // namespace schedmate::slurm

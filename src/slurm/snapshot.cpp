@@ -133,20 +133,107 @@ FractionalSeconds planned_by_slurm(const ClusterQueue& queue, const QueuedJob& j
   return planned;
 }
 
+/// Which limits each job shares with others, by index into the queue's jobs: those of QOS and
+/// accounts, and of arrays with "%N" that of its owner.
+class SharedLimits {
+ public:
+  SharedLimits(const ClusterQueue& queue, QueueSnapshot& snapshot) : of_(queue.jobs.size()) {
+    for (const GroupLimit& limit : queue.limits)
+      add(snapshot, {limit.name, limit.gpus, limit.jobs}, limit.members);
+    std::map<std::string_view, std::vector<std::size_t>> arrays;
+    for (std::size_t i = 0; i < queue.jobs.size(); ++i)
+      if (const std::string_view id = queue.jobs[i].id; id.contains('_'))
+        arrays[id.substr(0, id.find('_'))].push_back(i);
+    for (const auto& [array, members] : arrays)
+      for (const std::size_t i : members)
+        if (const auto most = at_once(queue.jobs[i].id)) {
+          add(snapshot, {fmt::format("array {}", array), std::nullopt, most}, members);
+          break;
+        }
+  }
+
+  [[nodiscard]] const std::vector<std::uint32_t>& of(std::size_t job) const { return of_[job]; }
+
+  /// "2" of "13_[0-3%2]".
+  static std::optional<std::int64_t> at_once(std::string_view id) {
+    const std::size_t percent = id.rfind('%');
+    if (percent == std::string_view::npos) return std::nullopt;
+    const auto most =
+        parse_number<std::int64_t>(id.substr(percent + 1, id.find(']', percent) - percent - 1));
+    return most && *most > 0 ? most : std::nullopt;
+  }
+
+ private:
+  void add(QueueSnapshot& snapshot, SharedLimit limit, const std::vector<std::size_t>& members) {
+    for (const std::size_t i : members)
+      of_[i].push_back(static_cast<std::uint32_t>(snapshot.limits.size()));
+    snapshot.limits.push_back(std::move(limit));
+  }
+  std::vector<std::vector<std::uint32_t>> of_;
+};
+
+/// Whether such a reason is a limit on GPUs or jobs that others' ends give room in.
+bool is_of_shared_limit(std::string_view reason) {
+  if (reason.starts_with("JobArrayTaskLimit")) return true;
+  return (reason.starts_with("QOS") || reason.starts_with("Assoc")) &&
+         (reason.contains("GRES") || reason.contains("Jobs")) && !reason.contains("PerJob") &&
+         !reason.contains("PerNode") && !reason.contains("Minutes") && !reason.contains("Submit");
+}
+
 /// The tasks of an array that may wait for GPUs at the same time.
 std::int64_t tasks_at_a_time(const QueuedJob& job) {
   constexpr std::int64_t most = 256;
-  const std::size_t percent = job.id.rfind('%');
   std::int64_t tasks = std::min(job.tasks_of_array, most);
-  if (percent != std::string::npos)
-    if (const auto at_once = parse_number<std::int64_t>(
-            std::string_view(job.id).substr(percent + 1, job.id.find(']') - percent - 1)))
-      tasks = std::clamp<std::int64_t>(*at_once, 1, tasks);
+  if (const auto at_once = SharedLimits::at_once(job.id))
+    tasks = std::clamp<std::int64_t>(*at_once, 1, tasks);
   return tasks;
 }
 
 std::uint32_t number_of(std::map<std::string, std::uint32_t>& users, const std::string& user) {
   return users.try_emplace(user, static_cast<std::uint32_t>(users.size())).first->second;
+}
+
+/// Jobs by tier of their partitions and by priority, highest first.
+std::vector<std::size_t> in_turn(const ClusterQueue& queue) {
+  std::vector<std::size_t> order(queue.jobs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto tier_of = [&](const QueuedJob& job) {
+    std::int64_t tier = 0;
+    for (const std::string& name : job.partitions) {
+      const auto found = std::ranges::find(queue.partitions, name, &Partition::name);
+      if (found != queue.partitions.end()) tier = std::max(tier, found->tier);
+    }
+    return tier;
+  };
+  std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t i) {
+    return std::pair(tier_of(queue.jobs[i]), queue.jobs[i].priority);
+  });
+  return order;
+}
+
+/// Of a running job that of its nodes.
+std::optional<std::uint32_t> pool_of_job(const Pools& pools, const QueuedJob& job) {
+  if (job.runs())
+    for (const HeldNode& held : job.held)
+      if (const auto place = pools.places.find(held.name); place != pools.places.end())
+        return place->second.pool;
+  return pools.of(job.partitions);
+}
+
+/// All but which job it is, of one that has a pool.
+SnapshotJob waiting_or_running(const ClusterQueue& queue, const Pools& pools, std::uint32_t pool,
+                               const QueuedJob& job) {
+  SnapshotJob each;
+  each.pool = pool;
+  each.waits_since = job.submit;
+  each.gpus = static_cast<std::int32_t>(std::min<std::int64_t>(job.gpus, 1'000'000));
+  each.limit = job.limit;
+  each.planned = planned_by_slurm(queue, job);
+  if (job.runs()) {
+    each.started = std::min(*job.start, queue.now);
+    each.where = placement_of(job, pools, pool);
+  }
+  return each;
 }
 
 }  // namespace
@@ -161,55 +248,33 @@ Result<SnapshotOfQueue> snapshot_of(const ClusterQueue& queue, const BeliefOf& b
     if (const auto pool = pools.of({&partition.name, 1})) made.pool_of[partition.name] = *pool;
   add_node_states(queue, pools, made);
 
-  std::vector<std::size_t> order(queue.jobs.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto tier_of = [&](const QueuedJob& job) {
-    std::int64_t tier = 0;
-    for (const std::string& name : job.partitions) {
-      const auto found = std::ranges::find(queue.partitions, name, &Partition::name);
-      if (found != queue.partitions.end()) tier = std::max(tier, found->tier);
-    }
-    return tier;
-  };
-  std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t i) {
-    return std::pair(tier_of(queue.jobs[i]), queue.jobs[i].priority);
-  });
-
   const Blockers blockers(queue);
+  const SharedLimits limits(queue, made.snapshot);
   std::map<std::string, std::uint32_t> users;
   std::int64_t without_gpus = 0, without_nodes = 0;
-  for (const std::size_t i : order) {
+  for (const std::size_t i : in_turn(queue)) {
     const QueuedJob& job = queue.jobs[i];
     if (job.gpus == 0) {
       ++without_gpus;
       continue;
     }
-    auto pool = pools.of(job.partitions);
-    if (job.runs())
-      for (const HeldNode& held : job.held)
-        if (const auto place = pools.places.find(held.name); place != pools.places.end())
-          pool = place->second.pool;
+    const auto pool = pool_of_job(pools, job);
     if (!pool) {
       ++without_nodes;
       continue;
     }
-    SnapshotJob each;
+    SnapshotJob each = waiting_or_running(queue, pools, *pool, job);
     Blocker blocker;
     each.user = number_of(users, job.user);
-    each.pool = *pool;
-    each.gpus = static_cast<std::int32_t>(std::min<std::int64_t>(job.gpus, 1'000'000));
-    each.limit = job.limit;
-    each.planned = planned_by_slurm(queue, job);
+    each.limits = limits.of(i);
     const JobBelief belief = belief_of(job);
     each.belief = belief.run_time;
     each.burst = belief.burst;
     each.source = belief.source;
-    if (job.runs()) {
-      each.started = std::min(*job.start, queue.now);
-      each.where = placement_of(job, pools, *pool);
-    } else {
+    if (!job.runs()) {
       blocker = blockers.of(job);
-      each.kept_out = blocker.waits == Waits::kept_out;
+      each.kept_out = blocker.waits == Waits::kept_out &&
+                      (limits.of(i).empty() || !is_of_shared_limit(job.reason));
       if (blocker.waits == Waits::for_a_time) each.eligible = blocker.until;
     }
     const std::int64_t tasks = job.waits() ? tasks_at_a_time(job) : 1;

@@ -63,6 +63,35 @@ TEST_CASE("a recorded cluster is one pool with the jobs in order of priority") {
         }) == 1);
 }
 
+TEST_CASE("jobs at a limit that they share wait for it, not for ever") {
+  ClusterQueue queue = recorded_queue();
+  const auto at = [&](std::string_view name) {
+    return static_cast<std::size_t>(std::ranges::find(queue.jobs, name, &QueuedJob::name) -
+                                    queue.jobs.begin());
+  };
+  queue.limits = {
+      {.name = "QOS capped, user bob", .gpus = 2, .jobs = {}, .members = {at("q1"), at("q2")}}};
+  const auto made = snapshot_of(queue, as_limited);
+  REQUIRE(made);
+  const QueueSnapshot& snapshot = made->snapshot;
+  REQUIRE(snapshot.limits.size() == 2);
+  CHECK(snapshot.limits[0].name == "QOS capped, user bob");
+  CHECK(snapshot.limits[0].gpus == 2);
+  CHECK(snapshot.limits[1].name == "array 13");
+  CHECK(snapshot.limits[1].jobs == 1);
+  for (std::size_t i = 0; i < snapshot.jobs.size(); ++i) {
+    const std::string& name = queue.jobs[made->queued[i]].name;
+    CAPTURE(name);
+    const bool capped = name == "q1" || name == "q2";
+    const auto wanted = capped          ? std::vector<std::uint32_t>{0}
+                        : name == "arr" ? std::vector<std::uint32_t>{1}
+                                        : std::vector<std::uint32_t>{};
+    CHECK(snapshot.jobs[i].limits == wanted);
+    if (capped) CHECK_FALSE(snapshot.jobs[i].kept_out);
+    if (name == "t2") CHECK(snapshot.jobs[i].kept_out);  // its limit is not shown
+  }
+}
+
 TEST_CASE("Slurm's reasons in plain words") {
   const auto kind = [](std::string_view reason) { return reason_in_words(reason, "").kind; };
   CHECK(kind("Priority") == "priority");

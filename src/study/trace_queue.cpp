@@ -3,50 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <schedmate/sim.hpp>
-
 #include "base/slurm_time.hpp"
 #include "base/words.hpp"
-#include "eta/replayed_queue.hpp"
 #include "trace/values.hpp"
 
 namespace schedmate::study {
-namespace {
-
-/// What a replay of it needs, and what it saw when each job entered.
-struct Replayed {
-  Scheduler scheduler;
-  SimResult result;
-  std::vector<Seconds> planned, limits;
-};
-
-Result<Replayed> replay(const PolicySpec& policy, const Trace& trace, const ClusterSpec& cluster,
-                        const ReplayOptions& how) {
-  auto scheduler = plain_scheduler(policy, cluster, how.seed);
-  if (!scheduler) return tl::unexpected(scheduler.error());
-  Replayed made{.scheduler = std::move(*scheduler), .result = {}, .planned = {}, .limits = {}};
-  const std::string host = policy.estimator.empty() ? made.scheduler.estimator : policy.estimator;
-  auto estimator = make_estimator(made.scheduler, host, {.seed = how.seed, .truth = Truth(trace)});
-  if (!estimator) return tl::unexpected(estimator.error());
-  made.planned.resize(trace.jobs.size());
-  SimOptions options;
-  options.threads = how.threads;
-  options.seed = how.seed;
-  options.estimator =
-      watched(std::move(*estimator), [&](const EnteringJob& entering, const Prediction& said) {
-        made.planned[entering.job.number] =
-            Seconds(static_cast<std::int64_t>(said.run_time.count()));
-      });
-  if (host.starts_with("limit")) made.limits.resize(trace.jobs.size());
-  auto result = simulate(trace, cluster, made.scheduler, options);
-  if (!result) return tl::unexpected(result.error());
-  made.result = std::move(*result);
-  if (!made.limits.empty()) made.limits = made.planned;
-  return made;
-}
-
-}  // namespace
-
 Result<SimTime> instant_of(const std::string& text, const Trace& trace) {
   const SimTime first = trace.jobs.front().submit;
   const SimTime last = trace.jobs.back().submit;
@@ -84,15 +45,27 @@ Result<Scheduler> plain_scheduler(const PolicySpec& policy, const ClusterSpec& c
   return scheduler;
 }
 
-Result<TraceQueue> queue_of_trace(const Trace& trace, const ClusterSpec& cluster,
-                                  const PolicySpec& policy, SimTime now,
-                                  const ReplayOptions& options) {
-  auto replayed = replay(policy, trace, cluster, options);
-  if (!replayed) return tl::unexpected(replayed.error());
-  const eta::ReplayedQueue queue(
-      {trace, cluster, replayed->result.outcomes, replayed->planned, replayed->limits});
-  TraceQueue made{queue.snapshot_at(now), {}, std::move(replayed->scheduler)};
-  for (const SnapshotJob& job : made.snapshot.jobs) made.users.push_back(trace.users[job.user]);
+Result<TraceReplay> replay_trace(const Trace& trace, const ClusterSpec& cluster,
+                                 const PolicySpec& policy, const ReplayOptions& how) {
+  auto scheduler = plain_scheduler(policy, cluster, how.seed);
+  if (!scheduler) return tl::unexpected(scheduler.error());
+  TraceReplay made{.scheduler = std::move(*scheduler), .result = {}, .planned = {}, .limits = {}};
+  const std::string host = policy.estimator.empty() ? made.scheduler.estimator : policy.estimator;
+  auto estimator = make_estimator(made.scheduler, host, {.seed = how.seed, .truth = Truth(trace)});
+  if (!estimator) return tl::unexpected(estimator.error());
+  made.planned.resize(trace.jobs.size());
+  SimOptions options;
+  options.threads = how.threads;
+  options.seed = how.seed;
+  options.estimator =
+      watched(std::move(*estimator), [&](const EnteringJob& entering, const Prediction& said) {
+        made.planned[entering.job.number] =
+            Seconds(static_cast<std::int64_t>(said.run_time.count()));
+      });
+  auto result = simulate(trace, cluster, made.scheduler, options);
+  if (!result) return tl::unexpected(result.error());
+  made.result = std::move(*result);
+  if (host.starts_with("limit")) made.limits = made.planned;
   return made;
 }
 

@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The queue that a replay of a trace has at one instant.
+/// Replays of a trace, whose queue at any instant a forecast can go on from.
 
 #include <schedmate/eta.hpp>
 #include <schedmate/scheduler.hpp>
+#include <schedmate/sim.hpp>
 #include <schedmate/trace.hpp>
 #include <string>
 
+#include "eta/replayed_queue.hpp"
 #include "study/policy_spec.hpp"
 
 namespace schedmate::study {
-
-struct TraceQueue {
-  QueueSnapshot snapshot;
-  /// Parallel to snapshot.jobs.
-  std::vector<std::string> users;
-  /// The policy as it is before its first call.
-  Scheduler scheduler;
-};
 
 struct ReplayOptions {
   std::uint64_t seed = 1;
@@ -34,10 +28,22 @@ struct ReplayOptions {
 [[nodiscard]] Result<Scheduler> plain_scheduler(const PolicySpec& policy,
                                                 const ClusterSpec& cluster, std::uint64_t seed);
 
-/// Nothing that ended or came after `now` is known to the snapshot. Errors: of the policy and the
-/// replay.
-[[nodiscard]] Result<TraceQueue> queue_of_trace(const Trace& trace, const ClusterSpec& cluster,
-                                                const PolicySpec& policy, SimTime now,
-                                                const ReplayOptions& options);
+/// A trace replayed under a policy, with what the policy planned with.
+struct TraceReplay {
+  /// As it is before its first call.
+  Scheduler scheduler;
+  SimResult result;
+  std::vector<Seconds> planned;  ///< parallel to Trace::jobs
+  std::vector<Seconds> limits;   ///< likewise; empty: nobody had one
+
+  /// What is given outlives the view.
+  [[nodiscard]] eta::ReplayedTrace view(const Trace& trace, const ClusterSpec& cluster) const {
+    return {trace, cluster, result.outcomes, planned, limits};
+  }
+};
+
+/// Errors: of the policy and the replay.
+[[nodiscard]] Result<TraceReplay> replay_trace(const Trace& trace, const ClusterSpec& cluster,
+                                               const PolicySpec& policy, const ReplayOptions& how);
 
 }  // namespace schedmate::study

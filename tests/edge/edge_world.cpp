@@ -44,6 +44,8 @@ const std::map<std::string, std::string>& working_lines() {
       {"version", ""},
       {"completion", "bash"},
       {"job", "a.log"},
+      {"eta", "--from " SCHEDMATE_SOURCE_DIR "/tests/fixtures/slurm/queue_22_05.txt"},
+      {"why", "9 --from " SCHEDMATE_SOURCE_DIR "/tests/fixtures/slurm/queue_22_05.txt"},
       {"report", "--from sacct:" SCHEDMATE_SOURCE_DIR "/tests/fixtures/sacct/testbed.txt.gz"},
   };
   return lines;

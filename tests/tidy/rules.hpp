@@ -16,7 +16,7 @@ struct Limits {
   int switch_function_lines = 70;  ///< when the function is mainly a switch
   int parameters = 4;
   int sources_of_a_folder = 45;  ///< below src/, without tests
-  int lines_of_apps = 4'500;     ///< of all its C++ files, without tests
+  int lines_of_apps = 5'000;     ///< of all its C++ files, without tests
   int columns = 100;
   /// Per cent of the public lines of a public header that are comments; one with fewer lines than
   /// that is mostly its opening paragraph.

@@ -24,6 +24,7 @@ struct Arrows {
 
 constexpr std::array arrows{
     Arrows{"elastic", "trace", "elastic traces are CSV files, read as other traces are"},
+    Arrows{"slurm", "trace", "dates, resources and host lists are as in accounting dumps"},
     // The readers of code, each on those before it.
     Arrows{"command", "tree code", "values and their places in the files of a tree"},
     Arrows{"config", "tree code", "values and their places in the files of a tree"},
@@ -36,6 +37,7 @@ constexpr std::array arrows{
     Arrows{"study", "*", "runs everything in experiments"},
     Arrows{"evaluation_report", "*", "reports what the experiments found"},
     Arrows{"service", "*", "the use cases of the product"},
+    Arrows{"queue", "*", "the use cases about the queue of a cluster"},
     Arrows{"http", "*", "offers the service"},
     Arrows{"face", "*", "offers the product to C and Python"},
 };

@@ -3,6 +3,7 @@
 
 #include "log/lines/lines.hpp"
 #include "log/progress/put_questions.hpp"
+#include "log/progress/track_with.hpp"
 
 namespace schedmate {
 namespace {
@@ -45,6 +46,15 @@ void fill(std::optional<Value>& here, const std::optional<Value>& there) {
 }
 
 }  // namespace
+
+Result<Progress> progress::track_with(const LogWords& words, const ForeignPath& log) {
+  std::string fault;
+  auto tracker = tracked(log, words, nullptr, fault);
+  if (!tracker) return tl::unexpected(tracker.error());
+  Progress made = tracker->now();
+  if (!fault.empty()) made.unread.push_back(std::move(fault));
+  return made;
+}
 
 Result<Progress> track(const std::string& path, const TrackOptions& options) {
   return track(std::span(&path, 1), options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/cluster_queue.hpp"
+#include "queue/cluster_queue.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,7 @@
 
 #include "tests/support/cluster_site.hpp"
 
-namespace schedmate::service {
+namespace schedmate::queue {
 namespace {
 
 using testing::ClusterSite;
@@ -26,7 +26,7 @@ std::string recorded_part(const std::string& name, std::string_view from = "",
 /// A site whose tools print what a real Slurm printed.
 struct RecordedSite : ClusterSite {
   RecordedSite() {
-    wall_s = 1'795'617'741;  // 2026-11-25 14:42:21
+    wall_s = 1'795'617'742;  // 2026-11-25 14:42:22
     const std::string queue = "queue_22_05.txt";
     answer("config", recorded_part(queue, "Configuration", "JobId="));
     answer("job", recorded_part(queue, "JobId=", "NodeName="));
@@ -149,4 +149,4 @@ TEST_CASE("a recorded file, and one that is not there") {
   CHECK(said(site.read(file)) == file + ": 1: the JSON that begins here has no end");
 }
 
-}  // namespace schedmate::service
+}  // namespace schedmate::queue

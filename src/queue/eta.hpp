@@ -9,7 +9,7 @@
 #include "base/document.hpp"
 #include "settings/session.hpp"
 
-namespace schedmate::service {
+namespace schedmate::queue {
 
 struct EtaRequest {
   std::string from;  ///< "trace:FORMAT:PATH", or as read_cluster_queue() takes it
@@ -17,7 +17,8 @@ struct EtaRequest {
   std::string policy = "slurm_backfill";  ///< "NAME[:key=value,...]", as in simulate
   std::string cluster;                    ///< TOML file, "" = the trace's own
   std::int64_t samples = 200;
-  std::string job;  ///< the one that is asked for, "" = all
+  std::string job;       ///< the one that is asked for, "" = all
+  bool outcome = false;  ///< of a trace: tell what then happened, too
 };
 
 /// A waiting or running job, and what is to be expected of it.
@@ -38,6 +39,8 @@ struct EtaJob {
   };
   std::vector<Awaited> awaited;
   RunTimeSource by = RunTimeSource::site;
+  /// In the replay, where the request asks for it; `never` = not within it.
+  std::optional<SimTime> started_then, ended_then;
   bool of_same_array = false;  ///< one more task of the array that waits as the job before it
 };
 
@@ -45,7 +48,9 @@ struct Eta {
   SimTime now;  ///< on the clock of the trace or of the cluster
   std::string policy;
   std::int64_t samples = 0;
-  std::int64_t gpus = 0;  ///< of the cluster
+  /// How many earlier forecasts the intervals are held against; 0 = they are those of the samples.
+  std::int64_t calibrated_on = 0;
+  std::int64_t gpus = 0;  ///< of the cluster; 0 in a list of one job
   std::vector<EtaJob> jobs;
   /// What is left out, or taken to be simpler than it is.
   std::vector<std::string> notes;
@@ -85,4 +90,4 @@ struct QueueWithForecast {
 /// `schedmate.eta.v1` (docs/formats/eta.md).
 [[nodiscard]] Document eta_document(const Eta& eta);
 
-}  // namespace schedmate::service
+}  // namespace schedmate::queue

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/why.hpp"
+#include "queue/why.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/words.hpp"
 
-namespace schedmate::service {
+namespace schedmate::queue {
 namespace {
 
 /// In most samples.
@@ -20,7 +21,8 @@ bool starts_before(const JobForecast& other, const JobForecast& job) {
 }
 
 void count(Why::RestsOn& rests_on, RunTimeSource by) {
-  (by == RunTimeSource::site ? rests_on.of_site : rests_on.of_user) += 1;
+  const bool of_job = by == RunTimeSource::progress || by == RunTimeSource::advisor;
+  (of_job ? rests_on.of_job : by == RunTimeSource::site ? rests_on.of_site : rests_on.of_user) += 1;
 }
 
 /// What stands before it and what runs beside it.
@@ -29,8 +31,8 @@ void add_others(const QueueWithForecast& queue, std::size_t job, Why& made) {
   std::set<std::uint32_t> users;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (i == job || jobs[i].pool != jobs[job].pool) continue;
-    const bool before =
-        !jobs[i].started && starts_before(queue.forecast.jobs[i], queue.forecast.jobs[job]);
+    const bool before = !jobs[i].started && !jobs[job].kept_out &&
+                        starts_before(queue.forecast.jobs[i], queue.forecast.jobs[job]);
     if (jobs[i].started || before) count(made.rests_on, jobs[i].source);
     if (!before) continue;
     ++made.before.jobs;
@@ -85,7 +87,7 @@ std::string in_plain_words(const Earlier& what, const EtaJob& job, const Snapsho
 Result<void> add_earlier(const QueueWithForecast& queue, std::size_t job, Why& made) {
   const auto& choice = queue.choices[job];
   auto found =
-      what_starts_earlier(queue.snapshot, queue.scheduler, queue.options, job, choice.change);
+      what_starts_earlier(queue.snapshot, queue.scheduler, queue.options, {job, choice.change});
   if (!found) return tl::unexpected(found.error());
   for (Earlier& what : *found) {
     Why::Change& each = made.earlier.emplace_back();
@@ -130,6 +132,7 @@ Result<Why> why(const settings::Session& session, const EtaRequest& request) {
   made.now = queue->eta.now;
   made.policy = queue->eta.policy;
   made.samples = queue->eta.samples;
+  made.calibrated_on = queue->eta.calibrated_on;
   made.job = queue->eta.jobs[job];
   made.notes = queue->eta.notes;
   if (made.job.started) {
@@ -177,13 +180,14 @@ Document why_document(const Why& why) {
          {"share", each.share},
          {"end_s", each.end ? quantiles_document(*each.end) : Document(nullptr)}});
   document["rests_on"] = {{"past_runs", why.rests_on.past_runs},
+                          {"run_times_of_job", why.rests_on.of_job},
                           {"run_times_of_user", why.rests_on.of_user},
                           {"run_times_of_site", why.rests_on.of_site},
-                          {"calibrated", false}};
+                          {"calibrated", why.calibrated_on > 0}};
   document["earlier"] = Document::array();
   for (const Why::Change& each : why.earlier) document["earlier"].push_back(change_document(each));
   document["notes"] = why.notes;
   return document;
 }
 
-}  // namespace schedmate::service
+}  // namespace schedmate::queue

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/cluster_queue.hpp"
+#include "queue/cluster_queue.hpp"
 
 #include <fmt/format.h>
 
@@ -9,14 +9,14 @@
 #include "service/held_input.hpp"
 #include "service/run_tool.hpp"
 
-namespace schedmate::service {
+namespace schedmate::queue {
 namespace {
 
 constexpr std::string_view this_cluster = "slurm";
 
 Result<std::string> ask(const settings::Session& session, std::vector<std::string> words) {
   constexpr std::size_t most_bytes = std::size_t{1} << 28U;
-  return run_tool(
+  return service::run_tool(
       session.environment,
       {.words = std::move(words), .deadline = std::chrono::seconds(10), .most_bytes = most_bytes});
 }
@@ -71,9 +71,9 @@ Result<slurm::ClusterQueue> ask_slurm(const settings::Session& session) {
 
 Result<slurm::ClusterQueue> read_recorded(const settings::Session& session,
                                           const std::string& name) {
-  const auto files = request_files(session);
+  const auto files = service::request_files(session);
   if (!files) return tl::unexpected(files.error());
-  const auto held = HeldInput::open(name);
+  const auto held = service::HeldInput::open(name);
   if (!held) return tl::unexpected(held.error());
   constexpr std::uint64_t most = std::uint64_t{1} << 30U;
   const auto text = read_file({held->path(), files->access}, most);
@@ -88,7 +88,7 @@ Result<slurm::ClusterQueue> read_recorded(const settings::Session& session,
 
 Result<slurm::ClusterQueue> read_cluster_queue(const settings::Session& session,
                                                const std::string& from) {
-  if (from.empty() && find_tool(session.environment, "scontrol").empty())
+  if (from.empty() && service::find_tool(session.environment, "scontrol").empty())
     return fail(ErrorCode::unsupported,
                 "--from WHERE is missing, and there is no scontrol in PATH: WHERE is slurm (where "
                 "it is), FILE with what scontrol, squeue and sinfo printed, or trace:FORMAT:PATH");
@@ -99,4 +99,4 @@ Result<slurm::ClusterQueue> read_cluster_queue(const settings::Session& session,
   return queue;
 }
 
-}  // namespace schedmate::service
+}  // namespace schedmate::queue

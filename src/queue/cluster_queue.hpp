@@ -8,7 +8,7 @@
 #include "settings/session.hpp"
 #include "slurm/queue.hpp"
 
-namespace schedmate::service {
+namespace schedmate::queue {
 
 /// `from` is "slurm" (the cluster of this machine, asked through scontrol), a file with what
 /// Slurm's tools print ("-" and other pipes are read once), or "": slurm where scontrol is in PATH.
@@ -17,4 +17,4 @@ namespace schedmate::service {
 [[nodiscard]] Result<slurm::ClusterQueue> read_cluster_queue(const settings::Session& session,
                                                              const std::string& from);
 
-}  // namespace schedmate::service
+}  // namespace schedmate::queue

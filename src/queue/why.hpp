@@ -6,14 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "service/eta.hpp"
+#include "queue/eta.hpp"
 
-namespace schedmate::service {
+namespace schedmate::queue {
 
 struct Why {
   SimTime now;
   std::string policy;
   std::int64_t samples = 0;
+  std::int64_t calibrated_on = 0;  ///< as in Eta
   EtaJob job;
 
   /// Waiting jobs of its pool that start before it in most samples.
@@ -31,9 +32,10 @@ struct Why {
   };
   std::vector<Awaited> awaited;
 
-  /// Of the jobs before it and those that run in its pool: whose runs their run times are of.
+  /// Of the jobs before it and those that run in its pool: whose runs their run times are of, or
+  /// whether the job's own log or advice tells them.
   struct RestsOn {
-    std::int64_t of_user = 0, of_site = 0;
+    std::int64_t of_job = 0, of_user = 0, of_site = 0;
     std::int64_t past_runs = 0;  ///< that are known in all
   };
   RestsOn rests_on;
@@ -53,4 +55,4 @@ struct Why {
 /// `schedmate.why.v1`.
 [[nodiscard]] Document why_document(const Why& why);
 
-}  // namespace schedmate::service
+}  // namespace schedmate::queue

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "queue/eta_calibration.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <schedmate/store.hpp>
+
+#include "base/random.hpp"
+#include "service/advisor_state.hpp"
+#include "service/history.hpp"
+#include "tests/support/cluster_site.hpp"
+#include "tests/support/need.hpp"
+
+namespace schedmate::queue {
+namespace {
+
+using testing::ClusterSite;
+using testing::need;
+
+constexpr const char* recorded = SCHEDMATE_SOURCE_DIR "/tests/fixtures/slurm/queue_22_05.txt";
+constexpr std::int64_t recorded_at_s = 1'795'617'741;
+
+/// Four days of jobs with a node each, first come first served on the six nodes of the recording.
+std::string days_of_accounting() {
+  std::string dump =
+      "JobID|User|Partition|State|Submit|Start|End|ElapsedRaw|TimelimitRaw|AllocTRES\n";
+  Random random(5);
+  std::array<std::int64_t, 6> free_at{};
+  std::int64_t submit_s = recorded_at_s - 4 * 86'400;
+  for (int id = 1000; submit_s < recorded_at_s - 86'400; ++id) {
+    submit_s += random.between(0, 2400);
+    auto& node = *std::ranges::min_element(free_at);
+    const std::int64_t start_s = std::max(submit_s, node);
+    const std::int64_t ran_s = random.between(600, 14'000);
+    node = start_s + ran_s;
+    dump += fmt::format("{}|{}|gpu|COMPLETED|{}|{}|{}|{}|300|cpu=4,node=1,gres/gpu=8\n", id,
+                        id % 3 == 0 ? "ann" : "bob", submit_s, start_s, node, ran_s);
+  }
+  return dump;
+}
+
+EtaCalibrationRequest of_the_recording() {
+  EtaCalibrationRequest request;
+  request.of.from = recorded;
+  request.of.policy = "fifo";
+  request.of.samples = 20;
+  request.days = 5;
+  request.instants = 20;
+  return request;
+}
+
+TEST_CASE("forecasts of the accounting are kept, and the next forecast stands on them") {
+  const ClusterSite site;
+  REQUIRE(service::import_jobs(site.session(),
+                               "sacct:" + site.write("dump.txt", days_of_accounting())));
+  const EtaCalibrationRequest request = of_the_recording();
+  const Eta before = need(eta(site.session(), request.of));
+  CHECK(before.calibrated_on == 0);
+  const auto figures = need(calibrate_eta(site.session(), request));
+  CHECK(figures.instants > 10);
+  CHECK(figures.until == before.now);
+  std::int64_t forecasts = 0;
+  for (const auto& kind : figures.kinds) forecasts += kind.forecasts;
+  CHECK(figures.kinds.front().forecasts > 10);
+  CHECK(need(eta(site.session(), request.of)).calibrated_on == forecasts);
+  // Each policy has its own.
+  EtaRequest other = request.of;
+  other.policy = "backfill_easy";
+  CHECK(need(eta(site.session(), other)).calibrated_on == 0);
+  // One that knows of later times is not for an earlier queue.
+  const auto earlier =
+      kept_calibration(site.session(), request.of, "fifo", before.now - Seconds(1));
+  REQUIRE(earlier);
+  CHECK_FALSE(earlier->has_value());
+}
+
+TEST_CASE("a calibration that is damaged is an error, one without a past too") {
+  const ClusterSite site;
+  const EtaCalibrationRequest request = of_the_recording();
+  const auto without = calibrate_eta(site.session(), request);
+  REQUIRE_FALSE(without);
+  CHECK(without.error().message.contains("history import sacct:FILE"));
+  for (const std::string kept :
+       {"", "{", "[]", R"({"until": 5})", R"({"until": 5, "forecasts": 7})",
+        R"({"until": 5, "forecasts": [[0, true, 1]]})",
+        R"({"until": 5, "forecasts": [[9, true, 1, 1, 1, 1, 1, 1, 1]]})"}) {
+    CAPTURE(kept);
+    const auto history = need(service::open_history(site.session()));
+    REQUIRE(history.store->cache({"eta_calibration", "slurm||fifo", "", kept}, 1 << 20));
+    const auto made = eta(site.session(), request.of);
+    REQUIRE_FALSE(made);
+    CHECK(made.error().message.contains("cannot be read"));
+  }
+}
+
+}  // namespace
+}  // namespace schedmate::queue

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "queue/eta_replay.hpp"
+
+#include <fmt/format.h>
+
+#include "service/held_input.hpp"
+#include "service/redaction.hpp"
+
+namespace schedmate::queue {
+namespace {
+
+constexpr std::string_view trace_mark = "trace:";
+
+}  // namespace
+
+bool is_trace(const EtaRequest& request) { return request.from.starts_with(trace_mark); }
+
+EtaOptions options_of(const settings::Session& session, const EtaRequest& request) {
+  return {.samples = request.samples,
+          .seed = static_cast<std::uint64_t>(session.settings.whole("seed")),
+          .threads = static_cast<int>(session.settings.whole("threads"))};
+}
+
+Result<study::PolicySpec> policy_of(const EtaRequest& request) {
+  auto policy = study::parse_policy(service::redacted(request.policy));
+  if (!policy) return policy;
+  if (auto plain = study::check_not_elastic({&*policy, 1}); !plain)
+    return tl::unexpected(plain.error());
+  return policy;
+}
+
+Result<EtaReplay> replay_of(const settings::Session& session, const EtaRequest& request,
+                            const study::PolicySpec& policy) {
+  const std::string spec = request.from.substr(trace_mark.size());
+  if (request.at.empty())
+    return fail(ErrorCode::unsupported,
+                fmt::format("--from {}: --at TIME is missing", service::redacted(request.from)));
+  const ReadOptions options{.strict = session.settings.flag("strict"), .columns = {}};
+  auto trace =
+      service::read_held(spec, [&](const std::string& held) { return read_trace(held, options); });
+  if (!trace) return tl::unexpected(trace.error());
+  auto cluster = [&]() -> Result<ClusterSpec> {
+    if (!request.cluster.empty()) return read_cluster(request.cluster);
+    if (trace->cluster) return *trace->cluster;
+    return fail(ErrorCode::unsupported,
+                fmt::format("{} does not describe its cluster: give one with --cluster FILE",
+                            service::redacted(spec)));
+  }();
+  if (!cluster) return tl::unexpected(cluster.error());
+  const auto now = study::instant_of(request.at, *trace);
+  if (!now) return tl::unexpected(now.error());
+  const EtaOptions how = options_of(session, request);
+  auto replay = study::replay_trace(*trace, *cluster, policy, {how.seed, how.threads});
+  if (!replay) return tl::unexpected(replay.error());
+  return EtaReplay{*std::move(trace), *std::move(cluster), *std::move(replay), *now};
+}
+
+}  // namespace schedmate::queue
