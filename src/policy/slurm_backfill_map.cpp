@@ -2,6 +2,8 @@
 #include "policy/slurm_backfill_map.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <functional>
 #include <limits>
 #include <queue>
 #include <tuple>
@@ -17,6 +19,7 @@ FreeMap::FreeMap(const FreeTimes& running, const Cluster& cluster, const Grid& g
       grid_(grid),
       first_(slot_at(grid.now)),
       last_(slot_at(grid.now + grid.window)) {
+  candidates_.resize(static_cast<std::size_t>(cluster_.gpus_per_node()) + 1);
   if (running_.together()) return;
   Profile all{{first_, cluster_.free_gpus()}};
   for (const FreeTimes::End& end : running_.ends()) {
@@ -117,32 +120,63 @@ int FreeMap::free_at(std::uint32_t node, Slot slot) const {
   return gpus;
 }
 
-/// From when on that many nodes have had a first fit. A node has none before it comes free, so
-/// the nodes are asked in that order until no other can be among the first.
-FreeMap::Slot FreeMap::nth_node(const FreeTimes::Need& need, Stretch wanted) const {
-  if (need.nodes == 1) {
-    Slot first = beyond;
-    for (const auto& [when, node] : running_.order(need.gpus)) {
-      const Slot ready = std::max(wanted.from, slot_after(when));
-      if (ready > last_ || ready >= first) break;
-      first = std::min(first, first_fit(node, need.gpus, wanted));
-    }
-    return first;
+/// Of stretches that differ in length by less than a factor of 16: nodes by a lower bound of their
+/// first fit, which only rises as the map fills up.
+FreeMap::Candidates& FreeMap::candidates(int gpus, Slot length) {
+  constexpr int bits = 4;
+  const auto kind = static_cast<std::size_t>(
+      (std::bit_width(static_cast<std::uint64_t>(length)) - 1) / bits);
+  auto& of_gpus = candidates_[static_cast<std::size_t>(gpus)];
+  if (of_gpus.size() <= kind) of_gpus.resize(kind + 1);
+  Candidates& made = of_gpus[kind];
+  if (made.length > 0) return made;
+  made.length = Slot(1) << (kind * bits);
+  for (const auto& [when, node] : running_.order(gpus)) {
+    const Slot ready = slot_after(when);
+    if (ready > last_) break;
+    made.nodes.push_back({ready, node});  // in order, hence a heap
   }
+  return made;
+}
+
+/// Calls action(node, first fit) for all nodes that may have one by the slot that it returns.
+template <class Action>
+void FreeMap::for_each_fit(int gpus, Stretch wanted, const Action& action) {
+  auto& [nodes, least] = candidates(gpus, wanted.length);
+  looked_at_.clear();
+  for (Slot until = last_; !nodes.empty() && nodes.front().from <= until;) {
+    std::ranges::pop_heap(nodes, std::ranges::greater(), &NodeFrom::from);
+    auto& [from, node] = nodes.back();
+    if (const Slot bound = first_fit(node, gpus, {first_, least}); bound > from) {
+      from = bound;
+      std::ranges::push_heap(nodes, std::ranges::greater(), &NodeFrom::from);
+      continue;
+    }
+    looked_at_.push_back(nodes.back());
+    nodes.pop_back();
+    until = action(node, first_fit(node, gpus, wanted));
+  }
+  for (const NodeFrom& each : looked_at_) {
+    nodes.push_back(each);
+    std::ranges::push_heap(nodes, std::ranges::greater(), &NodeFrom::from);
+  }
+}
+
+/// From when on that many nodes have had a first fit.
+FreeMap::Slot FreeMap::nth_node(const FreeTimes::Need& need, Stretch wanted) {
   std::priority_queue<Slot> fits;
   const auto count = static_cast<std::size_t>(need.nodes);
-  for (const auto& [when, node] : running_.order(need.gpus)) {
-    const Slot ready = std::max(wanted.from, slot_after(when));
-    if (ready > last_ || (fits.size() == count && ready >= fits.top())) break;
-    fits.push(first_fit(node, need.gpus, wanted));
+  for_each_fit(need.gpus, wanted, [&](std::uint32_t, Slot fit) {
+    fits.push(fit);
     if (fits.size() > count) fits.pop();
-  }
+    return fits.size() == count ? fits.top() - 1 : last_;
+  });
   return fits.size() == count ? fits.top() : beyond;
 }
 
 /// The nodes of a gang must fit at the same time: each round goes on to the first instant by which
 /// enough of them have fitted, which no right start can precede.
-FreeMap::Slot FreeMap::earliest(int gang, Stretch wanted) const {
+FreeMap::Slot FreeMap::earliest(int gang, Stretch wanted) {
   if (!running_.together()) return first_fit(0, gang, wanted);
   const auto needs = running_.needs(gang);
   while (wanted.from <= last_) {

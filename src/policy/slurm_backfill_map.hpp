@@ -94,11 +94,22 @@ class FreeMap {
     return first_fit(node, gpus, wanted) == wanted.from;
   }
   [[nodiscard]] int free_at(std::uint32_t node, Slot slot) const;
-  [[nodiscard]] Slot nth_node(const FreeTimes::Need& need, Stretch wanted) const;
+  struct NodeFrom {
+    Slot from;
+    std::uint32_t node;
+  };
+  struct Candidates {
+    std::vector<NodeFrom> nodes;  // a heap, the lowest first
+    Slot length = 0;              // of the shortest stretch
+  };
+  [[nodiscard]] Candidates& candidates(int gpus, Slot length);
+  template <class Action>
+  void for_each_fit(int gpus, Stretch wanted, const Action& action);
+  [[nodiscard]] Slot nth_node(const FreeTimes::Need& need, Stretch wanted);
   [[nodiscard]] Shares find_now(const Request& request, Stretch wanted) const;
   [[nodiscard]] const Profile* reserved(std::uint32_t node) const;
   Profile& reserve_on(std::uint32_t node);
-  [[nodiscard]] Slot earliest(int gang, Stretch wanted) const;
+  [[nodiscard]] Slot earliest(int gang, Stretch wanted);
   [[nodiscard]] Shares one_node_now(int gang, Stretch wanted) const;
   [[nodiscard]] Shares nodes_now(int gang, Stretch wanted) const;
   [[nodiscard]] Shares one_node_later(int gang, Stretch wanted) const;
@@ -113,6 +124,8 @@ class FreeMap {
   // Of nodes with reservations; by node, one more than its index here or 0.
   std::vector<Profile> profiles_;
   std::vector<std::uint32_t> profile_of_node_;
+  std::vector<std::vector<Candidates>> candidates_;  // by GPUs and kind of length
+  std::vector<NodeFrom> looked_at_;
   // By the requests so far. A job that starts now takes the whole of the present slot, so what it
   // asks for is not what it would reserve.
   Bounds refused_now_;
