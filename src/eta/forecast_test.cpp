@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <cmath>
 #include <schedmate/eta.hpp>
 #include <schedmate/sim.hpp>
 
@@ -86,7 +87,7 @@ TEST_CASE("with all run times known and nothing to come, a forecast is what then
       QueueSnapshot snapshot = queue.snapshot_at(now);
       const auto rows = queue.rows_at(now);
       tell_truth(snapshot, rows, replayed.trace);
-      const auto forecast = need(forecast_queue(snapshot, replayed.scheduler, {.samples = 3}));
+      const auto forecast = need(forecast_queue(snapshot, replayed.scheduler, {.samples = 3, .resolution = 0}));
       REQUIRE(forecast.jobs.size() == rows.size());
       std::size_t waited = 0;
       for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -102,6 +103,49 @@ TEST_CASE("with all run times known and nothing to come, a forecast is what then
       }
       CHECK(waited > 0);
     }
+  }
+}
+
+/// Of starts that lie in the future: by how much of the wait they are off, on average.
+struct Off {
+  double log = 0, signed_log = 0;
+  std::size_t waits = 0;
+};
+
+Off off_at(double resolution, const char* policy) {
+  Off off;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Trace trace = random_trace(seed);
+    const SimTime now = trace.jobs.back().submit;
+    const Replayed replayed(policy, std::move(trace));
+    const ReplayedQueue queue(replayed.view());
+    QueueSnapshot snapshot = queue.snapshot_at(now);
+    const auto rows = queue.rows_at(now);
+    tell_truth(snapshot, rows, replayed.trace);
+    const EtaOptions options{.samples = 1, .resolution = resolution};
+    const auto forecast = need(forecast_queue(snapshot, replayed.scheduler, options));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (!forecast.jobs[i].start) continue;
+      const auto wait = [&](SimTime start) { return FractionalSeconds(start - now).count(); };
+      const double log = std::log((60 + wait(forecast.jobs[i].start->p50)) /
+                                  (60 + wait(replayed.result.outcomes[rows[i]].start)));
+      off.log += std::abs(log);
+      off.signed_log += log;
+      ++off.waits;
+    }
+  }
+  off.log /= static_cast<double>(off.waits);
+  off.signed_log /= static_cast<double>(off.waits);
+  return off;
+}
+
+TEST_CASE("events that are replayed as one move starts by little, and to neither side") {
+  for (const auto* policy : {"fifo", "sjf", "qssf", "backfill_easy"}) {
+    CAPTURE(policy);
+    const Off coarse = off_at(0.02, policy);
+    REQUIRE(coarse.waits > 300);
+    CHECK(coarse.log < 0.02);
+    CHECK(std::abs(coarse.signed_log) < 0.005);
   }
 }
 

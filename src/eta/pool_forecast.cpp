@@ -106,7 +106,7 @@ void PoolForecast::sample(std::size_t number) {
   const auto nobody = [] { return std::optional<Submission>(); };
   const std::vector<Fate> fates =
       replay_->run(run_times_s, waits_ ? days_.draw(of_days) : PoolReplay::NextSubmission(nobody),
-                   snapshot_->now + options_.horizon);
+                   {snapshot_->now + options_.horizon, options_.resolution});
   for (std::size_t i = 0; i < fates.size(); ++i) {
     members_[i].ends[number] = fates[i].end;
     if (!members_[i].job.started) members_[i].fates[number] = fates[i];

@@ -196,9 +196,14 @@ struct PoolReplay::Run {
   Admission admission;
   Plan plan;
   SimTime now, wake;
+  SimTime latest_start;  // of those that start now
   JobMap<State> states;
   std::vector<End> ends;               // a heap
-  std::vector<std::uint32_t> held_by;  // by GPU: one more than the last job of the snapshot, or 0
+  struct Gpu {
+    std::uint32_t held_by = 0;  // one more than the last job of the snapshot, or 0
+    SimTime free_since = SimTime::min();
+  };
+  std::vector<Gpu> gpus;
   std::vector<Fate> fates;
   std::size_t open;        // jobs of the snapshot that have not started yet, but will
   std::size_t unfinished;  // those, and those that run
@@ -219,7 +224,8 @@ struct PoolReplay::Run {
         plan(cluster, pool.now_),
         now(pool.now_),
         wake(pool.first_wake_),
-        held_by(static_cast<std::size_t>(cluster.node_end()) *
+        latest_start(now),
+        gpus(static_cast<std::size_t>(cluster.node_end()) *
                 static_cast<std::size_t>(cluster.gpus_per_node())),
         fates(pool.jobs_.size()),
         open(0),
@@ -239,16 +245,18 @@ struct PoolReplay::Run {
       fates[i].end = std::max(now + Seconds(1), info.run_since + whole(run_times_s[i]));
       states[id].left = fates[i].end - now;
       ends.push_back({fates[i].end, id, 0});
-      for (const Slice& slice : cluster.allocation(id)) remember(slice, i);
+      for_each_gpu(cluster.allocation(id), [&](Gpu& gpu) { gpu.held_by = i + 1; });
     }
     std::make_heap(ends.begin(), ends.end());
     for (const Plan::Decision& decision : pool.first_) carry_out(decision);
   }
 
-  void remember(const Slice& slice, std::uint32_t holder) {
-    for (std::uint64_t rest = slice.gpus; rest != 0; rest &= rest - 1)
-      held_by[slice.node * static_cast<std::size_t>(cluster.gpus_per_node()) +
-              static_cast<std::size_t>(std::countr_zero(rest))] = holder + 1;
+  template <class Action>
+  void for_each_gpu(const Placement& where, const Action& action) {
+    for (const Slice& slice : where)
+      for (std::uint64_t rest = slice.gpus; rest != 0; rest &= rest - 1)
+        action(gpus[slice.node * static_cast<std::size_t>(cluster.gpus_per_node()) +
+                    static_cast<std::size_t>(std::countr_zero(rest))]);
   }
 
   void carry_out(const Plan::Decision& decision) {
@@ -279,35 +287,33 @@ struct PoolReplay::Run {
   }
 
   void start(JobId id, JobInfo& info, const State& state) {
+    const Placement& where = cluster.allocation(id);
+    latest_start = std::max(latest_start, info.entered);
+    for_each_gpu(where, [&](const Gpu& gpu) { latest_start = std::max(latest_start, gpu.free_since); });
     info.running = true;
-    info.run_since = now;
-    const SimTime end = now + std::max(Seconds(1), state.left);
+    info.run_since = latest_start;
+    const SimTime end = latest_start + std::max(Seconds(1), state.left);
     ends.push_back({end, id, state.version});
     std::push_heap(ends.begin(), ends.end());
     const std::uint32_t i = place_of(id);
     if (i != no_index) {
       if (fates[i].start == never) {
-        fates[i].start = now;
-        note_freed_by(i, cluster.allocation(id));
+        fates[i].start = latest_start;
+        note_freed_by(fates[i], where);
         --open;
       }
       fates[i].end = end;
     }
-    for (const Slice& slice : cluster.allocation(id)) remember(slice, i);
+    for_each_gpu(where, [&](Gpu& gpu) { gpu.held_by = i + 1; });
   }
 
-  void note_freed_by(std::uint32_t i, const Placement& where) {
-    Fate& fate = fates[i];
-    for (const Slice& slice : where)
-      for (std::uint64_t rest = slice.gpus; rest != 0; rest &= rest - 1) {
-        const std::uint32_t holder =
-            held_by[slice.node * static_cast<std::size_t>(cluster.gpus_per_node()) +
-                    static_cast<std::size_t>(std::countr_zero(rest))];
-        if (holder == 0 || fate.count_freed_by == Fate::most_freed_by) continue;
-        const auto known = std::span(fate.freed_by).first(fate.count_freed_by);
-        if (std::ranges::find(known, holder - 1) == known.end())
-          fate.freed_by[fate.count_freed_by++] = holder - 1;
-      }
+  void note_freed_by(Fate& fate, const Placement& where) {
+    for_each_gpu(where, [&](const Gpu& gpu) {
+      if (gpu.held_by == 0 || fate.count_freed_by == Fate::most_freed_by) return;
+      const auto known = std::span(fate.freed_by).first(fate.count_freed_by);
+      if (std::ranges::find(known, gpu.held_by - 1) == known.end())
+        fate.freed_by[fate.count_freed_by++] = gpu.held_by - 1;
+    });
   }
 
   void end_due() {
@@ -317,6 +323,7 @@ struct PoolReplay::Run {
       ends.pop_back();
       const State* state = states.find(end.job);
       if (state == nullptr || state->version != end.version) continue;
+      for_each_gpu(cluster.allocation(end.job), [&](Gpu& gpu) { gpu.free_since = end.at; });
       cluster.release(end.job);
       infos.at(end.job).running = false;
       ended.push_back(end.job);
@@ -387,20 +394,28 @@ struct PoolReplay::Run {
     changed.clear();
   }
 
+  void go_on_to(SimTime next, double resolution) {
+    const FractionalSeconds ahead = now - from.now_;
+    const Seconds least(static_cast<std::int64_t>(resolution * ahead.count()));
+    latest_start = next;
+    now = std::max(next, now + least);
+  }
+
   /// Whether all is known that is asked: where the policy stops jobs, they must have ended.
   [[nodiscard]] bool over() const { return open == 0 && (!stops_jobs || unfinished == 0); }
 };
 
 std::vector<Fate> PoolReplay::run(std::span<const double> run_times_s,
-                                  const NextSubmission& next_submission, SimTime until) const {
+                                  const NextSubmission& next_submission,
+                                  const Extent& extent) const {
   Run run(*this, run_times_s);
   auto coming = next_submission();
   while (!run.over()) {
     SimTime next = std::min(run.wake, run.next_due());
     if (!run.ends.empty()) next = std::min(next, run.ends.front().at);
     if (coming) next = std::min(next, coming->submit);
-    if (next == never || next > until) break;
-    run.now = next;
+    if (next == never || next > extent.until) break;
+    run.go_on_to(next, extent.resolution);
     run.end_due();
     run.take_due();
     for (; coming && coming->submit <= run.now; coming = next_submission()) {

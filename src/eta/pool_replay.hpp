@@ -57,8 +57,15 @@ class PoolReplay {
   /// again; run times (in all, seconds) and the result are parallel to jobs(). `next_submission`
   /// gives submissions in order of time, and nothing after the last.
   using NextSubmission = std::function<std::optional<Submission>()>;
+  struct Extent {
+    SimTime until;
+    /// What happens within this share of the time ahead is shown to the policy in one call; whom
+    /// it then starts, starts when its GPUs came free. 0: one call for each instant.
+    double resolution;
+  };
   [[nodiscard]] std::vector<Fate> run(std::span<const double> run_times_s,
-                                      const NextSubmission& next_submission, SimTime until) const;
+                                      const NextSubmission& next_submission,
+                                      const Extent& extent) const;
 
  private:
   struct Run;
