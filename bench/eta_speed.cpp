@@ -20,6 +20,7 @@
 
 #include "base/random.hpp"
 #include "base/text.hpp"
+#include "bench/eta_policy.hpp"
 #include "eta/replayed_queue.hpp"
 
 namespace schedmate {
@@ -63,7 +64,7 @@ int replayed(const std::vector<std::string>& arguments) {
   const auto number = [&](std::size_t i) {
     return parse_number<std::int64_t>(arguments[i]).value_or(1);
   };
-  const auto scheduler = make_scheduler(arguments[1], {cluster}, {});
+  const auto scheduler = bench::policy_of(arguments[1], cluster);
   if (!scheduler) {
     fmt::print(stderr, "eta_speed: {}\n", scheduler.error().message);
     return 3;
@@ -184,7 +185,7 @@ int made(const std::vector<std::string>& arguments) {
   };
   const auto pools = static_cast<std::uint32_t>(number(4));
   const QueueSnapshot snapshot = made_queue(number(2), number(3), pools);
-  const auto scheduler = make_scheduler(arguments[1], {ClusterSpec{snapshot.pools}}, {});
+  const auto scheduler = bench::policy_of(arguments[1], ClusterSpec{snapshot.pools});
   if (!scheduler) {
     fmt::print(stderr, "eta_speed: {}\n", scheduler.error().message);
     return 3;

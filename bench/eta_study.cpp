@@ -7,7 +7,9 @@
 /// forecast and way, before calibration, which eta_scores adds. NODES: the share of the nodes of
 /// each VC that are there; fewer make more of them busy.
 ///
-///   eta_study FORMAT:PATH POLICY FIRST_DAY LAST_DAY INSTANTS SEED NODES > rows.csv
+///   eta_study FORMAT:PATH POLICY[/POLICY] FIRST_DAY LAST_DAY INSTANTS SEED NODES > rows.csv
+///
+/// Where the forecast takes a policy other than the cluster's, that is the second.
 
 #include <fmt/format.h>
 
@@ -20,6 +22,7 @@
 #include <schedmate/trace.hpp>
 
 #include "base/text.hpp"
+#include "bench/eta_policy.hpp"
 #include "eta/look_back.hpp"
 
 namespace schedmate {
@@ -48,7 +51,7 @@ RunTimeBelief only(Seconds run_time) {
 struct Study {
   Trace trace;
   ClusterSpec cluster;
-  Scheduler scheduler;
+  Scheduler scheduler;  // of the forecasts
   SimResult result;
   std::vector<Seconds> planned, limits;
   std::int64_t day = 0;  // of the instant
@@ -173,7 +176,16 @@ int study(const std::vector<std::string>& arguments) {
   const double share = parse_number<double>(arguments[6]).value_or(1);
   for (PartitionSpec& pool : study.cluster.partitions)
     pool.nodes = std::max(1, static_cast<int>(std::lround(share * pool.nodes)));
-  study.scheduler = make_scheduler(arguments[1], {study.cluster}, {}).value();
+  const std::string_view policies = arguments[1];
+  const auto slash = std::min(policies.find('/'), policies.size());
+  const auto real = bench::policy_of(policies.substr(0, slash), study.cluster);
+  const auto taken =
+      bench::policy_of(policies.substr(slash < policies.size() ? slash + 1 : 0), study.cluster);
+  if (!real || !taken) {
+    fmt::print(stderr, "eta_study: {}\n", (real ? taken : real).error().message);
+    return 3;
+  }
+  study.scheduler = *taken;
   const EstimatorInput input{.seed = seed, .truth = Truth(study.trace)};
   const auto limit = make_estimator("limit", input).value();
   for (std::size_t row = 0; row < study.trace.jobs.size(); ++row) {
@@ -184,7 +196,7 @@ int study(const std::vector<std::string>& arguments) {
   study.planned = study.limits;
   SimOptions options;
   options.estimator = limit;
-  study.result = simulate(study.trace, study.cluster, study.scheduler, options).value();
+  study.result = simulate(study.trace, study.cluster, *real, options).value();
   study.run(number(2), number(3), number(4), seed);
   return 0;
 }
@@ -197,6 +209,6 @@ int main(int argc, char** argv) {
   if (arguments.size() == 7) return schedmate::study(arguments);
   fmt::print(
       stderr,
-      "usage: eta_study FORMAT:PATH POLICY FIRST_DAY LAST_DAY INSTANTS SEED NODES > rows.csv\n");
+      "usage: eta_study FORMAT:PATH POLICY[/POLICY] FIRST_DAY LAST_DAY INSTANTS SEED NODES > rows.csv\n");
   return 2;
 }

@@ -46,6 +46,7 @@ struct SlurmSettings {
   Seconds resolution{60};
   std::int64_t max_job_test = 500;
   std::int64_t max_job_user = 0;
+  std::int64_t reserve = 0;
   MultifactorWeights weights;
 };
 
@@ -153,6 +154,7 @@ class SlurmBackfill {
     if (!may_start(view)) return;
     choose_tested(view);
     FreeMap map(*times_, view.cluster, {view.now, settings_.window, settings_.resolution});
+    reserved_ = 0;
     for (const Tested& each : tested_) {
       if (!view.cluster.fits(each.least)) return;
       test(view, plan, map, each);
@@ -177,8 +179,11 @@ class SlurmBackfill {
       const Seconds run_time = job.run_time;
       start(view, plan, tested.id, where);
       map.started(where, run_time);
+    } else if (settings_.reserve > 0 && reserved_ == settings_.reserve) {
+      job.planned.clear();
     } else if (auto reservation = map.reserve(request)) {
       job.planned = std::move(reservation->where);
+      ++reserved_;
     } else {
       job.planned.clear();
     }
@@ -208,6 +213,7 @@ class SlurmBackfill {
   std::optional<FreeTimes> times_;  // from the first call on
   JobMap<Waiting> waiting_;
   std::vector<Tested> tested_;  // of one pass
+  std::int64_t reserved_ = 0;   // likewise
   bool changed_ = false;        // since the last pass
   SimTime next_pass_ = SimTime::min();
 };
@@ -247,6 +253,7 @@ Result<SlurmSettings> read_settings(PolicyOptions& options) {
   made.resolution = Seconds(numbers.take("bf_resolution", 60, {1, 3600}));
   made.max_job_test = numbers.take("bf_max_job_test", 500, {1, 1'000'000});
   made.max_job_user = numbers.take("bf_max_job_user", 0, {0, 1'000'000});
+  made.reserve = numbers.take("bf_job_part_count_reserve", 0, {0, 100'000});
   MultifactorWeights& weights = made.weights;
   weights.age = numbers.take("weight_age", weights.age, weight);
   weights.shortness = numbers.take("weight_shortness", weights.shortness, weight);
