@@ -99,7 +99,7 @@ class BackfillEasy {
 
   /// The first job after `after` that may start now without moving the head's reservation back.
   [[nodiscard]] std::optional<JobId> next_allowed(const View& view, Reservation head,
-                                                  JobId after) const {
+                                                  JobId after) {
     const JobId from{index_of(after) + 1};
     std::optional<JobId> best;
     for (const auto& [gpus, line] : lines_) {
@@ -115,7 +115,7 @@ class BackfillEasy {
   }
 
   /// Whether a job of that size, placed now, may run on beyond the reservation.
-  [[nodiscard]] bool may_outlast(const View& view, Reservation head, int gpus) const {
+  [[nodiscard]] bool may_outlast(const View& view, Reservation head, int gpus) {
     Placement where;
     return view.cluster.find(gpus, where) && times_->possible(head.gang, head.at, where);
   }

@@ -39,18 +39,17 @@ void FreeTimes::follow(const Cluster& cluster, std::uint32_t node) {
   is_up_[node] = is_up;
   free_gpus_ += is_up ? gpus_per_node_ : -gpus_per_node_;
   for (int gpus = 1; together_ && gpus <= gpus_per_node_; ++gpus) {
-    auto& order = order_[static_cast<std::size_t>(gpus)];
-    if (is_up) {
-      order.insert({SimTime::min(), node});
-    } else {
-      order.erase({ready(node, gpus), node});
+    if (auto& order = order_[static_cast<std::size_t>(gpus)]; order && is_up) {
+      order->insert({SimTime::min(), node});
+    } else if (order) {
+      order->erase({ready(node, gpus), node});
     }
-    ready(node, gpus) = is_up ? SimTime::min() : never;
+    ready_at(node, gpus) = is_up ? SimTime::min() : never;
   }
   for (std::size_t i = 0; i < there.size(); ++i) place(there[i], std::move(runs[i]));
 }
 
-SimTime& FreeTimes::ready(std::uint32_t node, int gpus) {
+SimTime& FreeTimes::ready_at(std::uint32_t node, int gpus) {
   return ready_[node * static_cast<std::size_t>(gpus_per_node_) +
                 static_cast<std::size_t>(gpus - 1)];
 }
@@ -111,11 +110,13 @@ void FreeTimes::update(std::uint32_t node) {
   int gpus = 0;
   const auto from_here = [&](int count, SimTime when) {
     for (; count > 0; --count) {
-      SimTime& known = ready(node, ++gpus);
+      SimTime& known = ready_at(node, ++gpus);
       if (known == when) continue;
-      auto& order = order_[static_cast<std::size_t>(gpus)];
-      order.erase({known, node});
-      order.insert({known = when, node});
+      if (auto& order = order_[static_cast<std::size_t>(gpus)]) {
+        order->erase({known, node});
+        order->insert({when, node});
+      }
+      known = when;
     }
   };
   from_here(gpus_per_node_ - busy, SimTime::min());
@@ -131,13 +132,23 @@ std::array<FreeTimes::Need, 2> FreeTimes::needs(int gang) const {
   return {{whole, rest == 0 ? whole : Need{whole.nodes + 1, rest}}};
 }
 
-SimTime FreeTimes::nth_node(int nodes, int gpus) const {
-  const auto& order = order_[static_cast<std::size_t>(gpus)];
-  if (static_cast<std::size_t>(nodes) > order.size()) return never;
-  return order.at(static_cast<std::size_t>(nodes - 1)).first;
+const FreeTimes::Order& FreeTimes::order(int gpus) {
+  auto& order = order_[static_cast<std::size_t>(gpus)];
+  if (!order) {
+    order.emplace();
+    for (std::uint32_t node = 0; node < is_up_.size(); ++node)
+      if (is_up_[node]) order->insert({ready(node, gpus), node});
+  }
+  return *order;
 }
 
-SimTime FreeTimes::earliest(int gang) const {
+SimTime FreeTimes::nth_node(int nodes, int gpus) {
+  const Order& by_time = order(gpus);
+  if (static_cast<std::size_t>(nodes) > by_time.size()) return never;
+  return by_time.at(static_cast<std::size_t>(nodes - 1)).first;
+}
+
+SimTime FreeTimes::earliest(int gang) {
   if (together_) {
     const auto [one, other] = needs(gang);
     return std::max(nth_node(one.nodes, one.gpus), nth_node(other.nodes, other.gpus));
@@ -158,7 +169,7 @@ bool FreeTimes::loses(const Slice& taken, int gpus, SimTime by) const {
   return left > gpus_per_node_ || ready(taken.node, left) > by;
 }
 
-bool FreeTimes::possible(int gang, SimTime by, std::span<const Slice> taken) const {
+bool FreeTimes::possible(int gang, SimTime by, std::span<const Slice> taken) {
   if (together_) {
     return std::ranges::all_of(needs(gang), [&](const Need& need) {
       const auto lost = std::ranges::count_if(

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <schedmate/cluster.hpp>
 #include <schedmate/time.hpp>
 #include <span>
@@ -45,9 +46,9 @@ class FreeTimes {
 
   /// The earliest instant at which the gang could be placed; SimTime::min() when it could be now,
   /// `never` while too few nodes are up.
-  [[nodiscard]] SimTime earliest(int gang) const;
+  [[nodiscard]] SimTime earliest(int gang);
   /// Whether it could still be placed by `by` if the free GPUs `taken` were held beyond that.
-  [[nodiscard]] bool possible(int gang, SimTime by, std::span<const Slice> taken) const;
+  [[nodiscard]] bool possible(int gang, SimTime by, std::span<const Slice> taken);
 
   /// Below: only where the placer keeps gangs together.
   [[nodiscard]] bool together() const { return together_; }
@@ -62,9 +63,7 @@ class FreeTimes {
   [[nodiscard]] SimTime ready(std::uint32_t node, int gpus) const;
   /// Nodes in the order in which they will have that many.
   using Order = SortedChunks<std::pair<SimTime, std::uint32_t>>;
-  [[nodiscard]] const Order& order(int gpus) const {
-    return order_[static_cast<std::size_t>(gpus)];
-  }
+  [[nodiscard]] const Order& order(int gpus);
 
  private:
   /// Most runs have one slice, so that a copy of all of them costs little.
@@ -81,8 +80,8 @@ class FreeTimes {
   };
   void place(JobId job, Run run);
   [[nodiscard]] bool loses(const Slice& taken, int gpus, SimTime by) const;
-  [[nodiscard]] SimTime nth_node(int nodes, int gpus) const;
-  [[nodiscard]] SimTime& ready(std::uint32_t node, int gpus);
+  [[nodiscard]] SimTime nth_node(int nodes, int gpus);
+  [[nodiscard]] SimTime& ready_at(std::uint32_t node, int gpus);
   void add_nodes(std::uint32_t end);
   void update(std::uint32_t node);
   Run forget(JobId job);
@@ -97,7 +96,7 @@ class FreeTimes {
   // together_ only
   std::vector<std::vector<End>> holds_;  // by node, ends in order
   std::vector<SimTime> ready_;           // node x GPUs: when it has them
-  std::vector<Order> order_;             // [k]: nodes by ready(, k)
+  std::vector<std::optional<Order>> order_;  // [k]: nodes by ready(, k), once asked for
 };
 
 }  // namespace schedmate::policy

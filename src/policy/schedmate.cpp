@@ -153,7 +153,7 @@ class Standalone {
   }
 
   /// Whether the reservation stays when the job starts now.
-  [[nodiscard]] bool keeps(const View& view, const Reservation& reserved, JobId id) const {
+  [[nodiscard]] bool keeps(const View& view, const Reservation& reserved, JobId id) {
     if (view.now + expected(view, id) <= reserved.at) return true;
     Placement where;
     return view.cluster.find(view.job(id).gpus, where) &&

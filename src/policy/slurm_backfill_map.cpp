@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t beyond = std::numeric_limits<std::int64_t>::max() / 2;
 }
 
-FreeMap::FreeMap(const FreeTimes& running, const Cluster& cluster, const Grid& grid)
+FreeMap::FreeMap(FreeTimes& running, const Cluster& cluster, const Grid& grid)
     : running_(running),
       cluster_(cluster),
       grid_(grid),

@@ -34,7 +34,7 @@ class FreeMap {
     Seconds window;
     Seconds resolution;
   };
-  FreeMap(const FreeTimes& running, const Cluster& cluster, const Grid& grid);
+  FreeMap(FreeTimes& running, const Cluster& cluster, const Grid& grid);
 
   struct Request {
     int gang;
@@ -116,7 +116,7 @@ class FreeMap {
   [[nodiscard]] Shares nodes_later(int gang, Stretch wanted) const;
   [[nodiscard]] bool all_fit(std::span<const Share> where, Stretch wanted) const;
 
-  const FreeTimes& running_;
+  FreeTimes& running_;
   const Cluster& cluster_;
   Grid grid_;
   Slot first_;  // holds now
