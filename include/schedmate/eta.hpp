@@ -145,7 +145,7 @@ struct EtaOptions {
   std::uint64_t seed = 1;
   int threads = 1;
   /// Events within this share of the time ahead are replayed as one; 0: each at its instant.
-  double resolution = 0.02;
+  double resolution = 0.03;
   /// What does not start by then counts as never.
   Seconds horizon{60 * 86'400};
 };
