@@ -112,7 +112,7 @@ struct Off {
   std::size_t waits = 0;
 };
 
-Off off_at(double resolution, const char* policy) {
+Off off_by_default(const char* policy) {
   Off off;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     Trace trace = random_trace(seed);
@@ -122,8 +122,7 @@ Off off_at(double resolution, const char* policy) {
     QueueSnapshot snapshot = queue.snapshot_at(now);
     const auto rows = queue.rows_at(now);
     tell_truth(snapshot, rows, replayed.trace);
-    const EtaOptions options{.samples = 1, .resolution = resolution};
-    const auto forecast = need(forecast_queue(snapshot, replayed.scheduler, options));
+    const auto forecast = need(forecast_queue(snapshot, replayed.scheduler, {.samples = 1}));
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (!forecast.jobs[i].start) continue;
       const auto wait = [&](SimTime start) { return FractionalSeconds(start - now).count(); };
@@ -142,7 +141,7 @@ Off off_at(double resolution, const char* policy) {
 TEST_CASE("events that are replayed as one move starts by little, and to neither side") {
   for (const auto* policy : {"fifo", "sjf", "qssf", "backfill_easy"}) {
     CAPTURE(policy);
-    const Off coarse = off_at(0.02, policy);
+    const Off coarse = off_by_default(policy);
     REQUIRE(coarse.waits > 300);
     CHECK(coarse.log < 0.02);
     CHECK(std::abs(coarse.signed_log) < 0.005);

@@ -338,7 +338,7 @@ struct PoolReplay::Run {
   void enter_late(std::uint32_t i) {
     const JobId id{entered++};
     infos[id] = JobInfo(infos.at(JobId{i}));
-    infos[id].entered = now;
+    infos[id].entered = std::max(infos[id].entered, latest_start);
     states[id] = State(states.at(JobId{i}));
     infos.erase(JobId{i});
     states.erase(JobId{i});
@@ -377,6 +377,9 @@ struct PoolReplay::Run {
       const NodeChange& change = from.changes_[next_change];
       cluster.set_state(change.node, without_jobs_lost(change.state));
       changed.push_back(change.node);
+      const auto of_node = static_cast<std::size_t>(cluster.gpus_per_node());
+      for (Gpu& gpu : std::span(gpus).subspan(change.node * of_node, of_node))
+        gpu.free_since = std::max(gpu.free_since, change.when);
     }
   }
 
