@@ -30,8 +30,8 @@ evaluation-full: build ## evaluation plus synthetic traces and ablations (hours;
 	build/release/schedmate evaluate experiments/*.toml experiments/full/*.toml --out evaluation \
 	  --book docs/evaluation.md --threads "$$(nproc)"
 
-test: ## run every test: the fast ones with sanitizers first, then all in release
-	scripts/deps.sh build test
+test: ## run every test: the fast ones with sanitizers first, then all in release (with CI=1 on a real Slurm, too)
+	scripts/deps.sh build test $(if $(CI),live)
 	scripts/test.sh
 
 test-san: ## run every test under the address + undefined and the thread sanitizer

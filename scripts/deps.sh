@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# deps.sh [build] [test]: installs the Debian packages of these sets that are missing. Touches
-# nothing, and needs no network, when all are there.
+# deps.sh [build] [test] [live]: installs the Debian packages of these sets that are missing. Touches
+# nothing, and needs no network, when all are there. The services of `live` are not started.
 set -euo pipefail
 
 build_set=(
@@ -31,6 +31,10 @@ test_set=(
   time                                  # measuring scripts
   redis-server                          # the store's conformance suite
   coinor-cbc                            # a second opinion on allocations
+)
+live_set=(
+  slurmctld slurmd slurm-client munge slurm-wlm-basic-plugins # a real Slurm on loopback
+  slurmdbd slurm-wlm-mysql-plugin mariadb-server              # its accounting
 )
 
 say() { printf 'deps: %s\n' "$*" >&2; }
@@ -73,6 +77,20 @@ install_set() { # PURPOSE PACKAGE...
   }
 }
 
+# Debian starts what it installs, unless this file says no.
+install_stopped() {
+  local policy=/usr/sbin/policy-rc.d
+  if [[ $(id -u) != 0 ]]; then
+    say "to test on a real Slurm, run as root: scripts/deps.sh live"
+    return 0
+  fi
+  [[ -e $policy ]] || {
+    printf '#!/bin/sh\nexit 101\n' >"$policy" && chmod 755 "$policy"
+    trap 'rm -f /usr/sbin/policy-rc.d' EXIT
+  }
+  install_set "$@"
+}
+
 command -v dpkg-query >/dev/null || {
   say "not a Debian system: install the packages that CMake needs yourself (this script lists them)"
   exit 0
@@ -81,6 +99,7 @@ for name in "$@"; do
   case $name in
     build) install_set "the build" "${build_set[@]}" ;;
     test) install_set "the tests" "${test_set[@]}" ;;
-    *) say "unknown set '$name'; use: deps.sh [build] [test]"; exit 2 ;;
+    live) install_stopped "the tests on a real Slurm" "${live_set[@]}" ;;
+    *) say "unknown set '$name'; use: deps.sh [build] [test] [live]"; exit 2 ;;
   esac
 done

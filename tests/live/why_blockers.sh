@@ -8,7 +8,7 @@ export TZ=UTC
 here=$(dirname "$(realpath "$0")")
 schedmate=$(realpath "$1") testbed=${SLURM_TESTBED:-$2/testbed/slurm-testbed.sh}
 if ! [ -x "$testbed" ] || [ "$(id -u)" != 0 ] || ! command -v slurmctld slurmdbd mariadbd munged > /dev/null; then
-  echo "skipped: needs root, Slurm, MariaDB and the test bed (set SLURM_TESTBED to slurm-testbed.sh)"
+  echo "skipped: needs root, Slurm, MariaDB (scripts/deps.sh live) and the test bed (set SLURM_TESTBED to slurm-testbed.sh)"
   exit 77
 fi
 work=$(mktemp -d /tmp/whyXXXX) dir=$work/tb
