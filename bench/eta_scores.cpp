@@ -139,13 +139,14 @@ void print_scores(const std::string& what, const std::string& way,
   if (rows.empty()) return;
   std::set<std::pair<std::int64_t, std::int64_t>> pairs;
   std::vector<double> off, off_min;
-  double inside = 0, raw_inside = 0, loss = 0, hour = 0;
+  double inside = 0, raw_inside = 0, loss = 0, raw_loss = 0, hour = 0;
   Spans below{}, raw_below{};
   for (const Row* row : rows) {
     pairs.insert({row->pool, row->day});
     inside += is_inside(row->then_s, row->told) ? 1 : 0;
     raw_inside += is_inside(row->then_s, row->raw) ? 1 : 0;
     loss += pinball(row->then_s, row->told);
+    raw_loss += pinball(row->then_s, row->raw);
     off.push_back(std::abs(log_span(row->then_s) - log_span(row->told[2])));
     off_min.push_back(std::abs(row->then_s - row->told[2]) / 60);
     hour += (row->then_s < 3600) == (row->told[2] < 3600) ? 1 : 0;
@@ -157,12 +158,14 @@ void print_scores(const std::string& what, const std::string& way,
   const auto n = static_cast<double>(rows.size());
   for (auto* each : {&below, &raw_below})
     for (double& share : *each) share = 100 * share / n;
-  fmt::print("{},{},{},{},{:.1f},{:.1f},{:.1f},{:.4f},{:.4f},{:.3f},{:.1f},{:.1f},{:.1f},{:.1f}\n",
-             what, way, rows.size(), pairs.size(), 100 * raw_inside / n, 100 * inside / n,
-             100 * half_width(rows, [](const Row& r) { return is_inside(r.then_s, r.told); }),
-             loss / n, half_width(rows, [](const Row& r) { return pinball(r.then_s, r.told); }),
-             quantile_of(off, 0.5), quantile_of(off_min, 0.5), 100 * hour / n,
-             fmt::join(raw_below, " "), fmt::join(below, " "));
+  fmt::print(
+      "{},{},{},{},{:.1f},{:.1f},{:.1f},{:.4f},{:.4f},{:.4f},{:.3f},{:.1f},{:.1f},{:.1f},{:.1f}\n",
+      what, way, rows.size(), pairs.size(), 100 * raw_inside / n, 100 * inside / n,
+      100 * half_width(rows, [](const Row& r) { return is_inside(r.then_s, r.told); }),
+      raw_loss / n, loss / n,
+      half_width(rows, [](const Row& r) { return pinball(r.then_s, r.told); }),
+      quantile_of(off, 0.5), quantile_of(off_min, 0.5), 100 * hour / n, fmt::join(raw_below, " "),
+      fmt::join(below, " "));
 }
 
 void score(std::int64_t first_day, std::int64_t last_day, std::vector<Row>& rows) {
@@ -176,7 +179,8 @@ void score(std::int64_t first_day, std::int64_t last_day, std::vector<Row>& rows
         scored[{row->what, row->way}].push_back(row);
   }
   fmt::print(
-      "what,way,jobs,pool_days,raw_inside_pct,inside_pct,inside_pm,pinball,pinball_pm,log_off,"
+      "what,way,jobs,pool_days,raw_inside_pct,inside_pct,inside_pm,raw_pinball,pinball,pinball_pm,"
+      "log_off,"
       "off_min,hour_right_pct,raw_below_pct,below_pct\n");
   for (const auto& [which, each] : scored) print_scores(which.first, which.second, each);
   const auto grouped = [&](std::string_view name, const std::vector<std::int64_t>& up_to,

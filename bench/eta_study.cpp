@@ -207,8 +207,8 @@ int study(const std::vector<std::string>& arguments) {
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   if (arguments.size() == 7) return schedmate::study(arguments);
-  fmt::print(
-      stderr,
-      "usage: eta_study FORMAT:PATH POLICY[/POLICY] FIRST_DAY LAST_DAY INSTANTS SEED NODES > rows.csv\n");
+  fmt::print(stderr,
+             "usage: eta_study FORMAT:PATH POLICY[/POLICY] FIRST_DAY LAST_DAY INSTANTS SEED NODES "
+             "> rows.csv\n");
   return 2;
 }

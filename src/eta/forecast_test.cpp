@@ -87,7 +87,8 @@ TEST_CASE("with all run times known and nothing to come, a forecast is what then
       QueueSnapshot snapshot = queue.snapshot_at(now);
       const auto rows = queue.rows_at(now);
       tell_truth(snapshot, rows, replayed.trace);
-      const auto forecast = need(forecast_queue(snapshot, replayed.scheduler, {.samples = 3, .resolution = 0}));
+      const auto forecast =
+          need(forecast_queue(snapshot, replayed.scheduler, {.samples = 3, .resolution = 0}));
       REQUIRE(forecast.jobs.size() == rows.size());
       std::size_t waited = 0;
       for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -198,7 +198,7 @@ struct PoolReplay::Run {
   SimTime now, wake;
   SimTime latest_start;  // of those that start now
   JobMap<State> states;
-  std::vector<End> ends;               // a heap
+  std::vector<End> ends;  // a heap
   struct Gpu {
     std::uint32_t held_by = 0;  // one more than the last job of the snapshot, or 0
     SimTime free_since = SimTime::min();
@@ -226,7 +226,7 @@ struct PoolReplay::Run {
         wake(pool.first_wake_),
         latest_start(now),
         gpus(static_cast<std::size_t>(cluster.node_end()) *
-                static_cast<std::size_t>(cluster.gpus_per_node())),
+             static_cast<std::size_t>(cluster.gpus_per_node())),
         fates(pool.jobs_.size()),
         open(0),
         unfinished(0),
@@ -289,7 +289,8 @@ struct PoolReplay::Run {
   void start(JobId id, JobInfo& info, const State& state) {
     const Placement& where = cluster.allocation(id);
     latest_start = std::max(latest_start, info.entered);
-    for_each_gpu(where, [&](const Gpu& gpu) { latest_start = std::max(latest_start, gpu.free_since); });
+    for_each_gpu(where,
+                 [&](const Gpu& gpu) { latest_start = std::max(latest_start, gpu.free_since); });
     info.running = true;
     info.run_since = latest_start;
     const SimTime end = latest_start + std::max(Seconds(1), state.left);

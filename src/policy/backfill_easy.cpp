@@ -98,8 +98,7 @@ class BackfillEasy {
   }
 
   /// The first job after `after` that may start now without moving the head's reservation back.
-  [[nodiscard]] std::optional<JobId> next_allowed(const View& view, Reservation head,
-                                                  JobId after) {
+  [[nodiscard]] std::optional<JobId> next_allowed(const View& view, Reservation head, JobId after) {
     const JobId from{index_of(after) + 1};
     std::optional<JobId> best;
     for (const auto& [gpus, line] : lines_) {

@@ -94,8 +94,8 @@ class FreeTimes {
   SortedChunks<End> ends_;
 
   // together_ only
-  std::vector<std::vector<End>> holds_;  // by node, ends in order
-  std::vector<SimTime> ready_;           // node x GPUs: when it has them
+  std::vector<std::vector<End>> holds_;      // by node, ends in order
+  std::vector<SimTime> ready_;               // node x GPUs: when it has them
   std::vector<std::optional<Order>> order_;  // [k]: nodes by ready(, k), once asked for
 };
 

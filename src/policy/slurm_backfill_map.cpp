@@ -124,8 +124,8 @@ int FreeMap::free_at(std::uint32_t node, Slot slot) const {
 /// first fit, which only rises as the map fills up.
 FreeMap::Candidates& FreeMap::candidates(int gpus, Slot length) {
   constexpr int bits = 4;
-  const auto kind = static_cast<std::size_t>(
-      (std::bit_width(static_cast<std::uint64_t>(length)) - 1) / bits);
+  const auto kind =
+      static_cast<std::size_t>((std::bit_width(static_cast<std::uint64_t>(length)) - 1) / bits);
   auto& of_gpus = candidates_[static_cast<std::size_t>(gpus)];
   if (of_gpus.size() <= kind) of_gpus.resize(kind + 1);
   Candidates& made = of_gpus[kind];
