@@ -35,7 +35,7 @@ double log_span(double seconds) { return std::log(60 + std::clamp(seconds, 0.0, 
 
 double quantile_of(std::vector<double> values, double share) {
   if (values.empty()) return 0;
-  const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1) + 0.5);
+  const std::ptrdiff_t at = std::lround(share * static_cast<double>(values.size() - 1));
   std::ranges::nth_element(values, values.begin() + at);
   return values[static_cast<std::size_t>(at)];
 }
