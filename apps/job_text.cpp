@@ -13,6 +13,7 @@
 #include "apps/facts_text.hpp"
 #include "apps/screen.hpp"
 #include "base/table.hpp"
+#include "base/words.hpp"
 #include "core/facts_json.hpp"
 
 namespace schedmate {
@@ -207,8 +208,8 @@ void add_end(const JobView& view, Screen& screen) {
 void add_earlier(const JobView& view, Screen& screen) {
   const auto& earlier = view.earlier;
   if (earlier.runs == 0) return;
-  std::string text = fmt::format("{} run{} of this job, {} completed", earlier.runs,
-                                 earlier.runs == 1 ? "" : "s", earlier.completed);
+  std::string text =
+      fmt::format("{} of this job, {} completed", counted(earlier.runs, "run"), earlier.completed);
   if (earlier.completed == 1) text += " in " + known_length(earlier.median);
   if (earlier.completed > 1)
     text += fmt::format(" in {} to {}, median {}", known_length(earlier.shortest),
@@ -223,7 +224,7 @@ void add_use(const JobView& view, Screen& screen) {
   const service::JobUse& use = view.use;
   screen.share("time", use.limit_pct, "of the limit of " + known_length(record.time_limit),
                style_of_middle(use.limit_pct));
-  std::string of_gpus = fmt::format("busy, of {} GPU{}", record.gpus, record.gpus == 1 ? "" : "s");
+  std::string of_gpus = fmt::format("busy, of {}", counted(record.gpus, "GPU"));
   if (outcome.gpu_memory_mib && !use.gpu_memory_pct)
     of_gpus += fmt::format(", {} of memory each", mib_in_words(*outcome.gpu_memory_mib));
   screen.share("GPU", use.gpu_util_pct, of_gpus, style_of_high(use.gpu_util_pct));
@@ -284,9 +285,8 @@ void add_failure(const JobView& view, Screen& screen) {
   screen.long_row("do", fmt::format("{}: {}", spaced(name_of(made.recommendation)), made.advice),
                   2);
   if (made.seen)
-    screen.row("", fmt::format("seen in {} earlier job{} of {} user{}", made.seen->jobs,
-                               made.seen->jobs == 1 ? "" : "s", made.seen->users,
-                               made.seen->users == 1 ? "" : "s"));
+    screen.row("", fmt::format("seen in {} of {}", counted(made.seen->jobs, "earlier job"),
+                               counted(made.seen->users, "user")));
 }
 
 void add_next(const JobView& view, Screen& screen) {
