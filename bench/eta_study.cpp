@@ -20,19 +20,13 @@
 #include <schedmate/trace.hpp>
 
 #include "base/text.hpp"
+#include "bench/quantile_of.hpp"
 #include "eta/look_back.hpp"
 
 namespace schedmate {
 namespace {
 
 constexpr std::int64_t day_s = 86'400;
-
-double quantile_of(std::vector<double> values, double share) {
-  if (values.empty()) return 0;
-  const auto at = values.begin() + std::lround(share * static_cast<double>(values.size() - 1));
-  std::ranges::nth_element(values, at);
-  return *at;
-}
 
 Spans point(double seconds) {
   Spans spans{};
