@@ -153,7 +153,7 @@ void add_run(const JobView& view, Screen& screen) {
     screen.row("waited", in_words(*start - view.job.record.submit));
 }
 
-std::string counted(const std::optional<double>& value, const std::optional<double>& total) {
+std::string count_of(const std::optional<double>& value, const std::optional<double>& total) {
   if (!value) return "";
   if (!total || *total <= 0) return number(*value);
   return fmt::format("{} of {} ({:.0f} %)", number(*value), number(*total), 100 * *value / *total);
@@ -163,9 +163,9 @@ void add_progress(const JobView& view, Screen& screen) {
   if (!view.progress) return;
   const Progress& progress = *view.progress;
   std::vector<std::string> far;
-  if (const auto steps = counted(progress.step, progress.total_steps); !steps.empty())
+  if (const auto steps = count_of(progress.step, progress.total_steps); !steps.empty())
     far.push_back("step " + steps);
-  if (const auto epochs = counted(progress.epoch, progress.total_epochs); !epochs.empty())
+  if (const auto epochs = count_of(progress.epoch, progress.total_epochs); !epochs.empty())
     far.push_back("epoch " + epochs);
   if (progress.loss) far.push_back(fmt::format("loss {:.4g}", *progress.loss));
   screen.row("progress", far.empty() ? "its log shows none" : joined(far));

@@ -115,8 +115,14 @@ Result<QueueWithForecast> with_forecast(const settings::Session& session, const 
       each.text = block_in_words(told.block, snapshot.pools[snapshot.jobs[i].pool].name, each.gpus);
     }
     if (!each.awaited.empty()) continue;  // the scheduler's own are known
-    for (const JobForecast::Awaited& awaited : told.awaited)
-      each.awaited.push_back({snapshot.jobs[awaited.job].id, awaited.share});
+    for (const JobForecast::Awaited& awaited : told.awaited) {
+      const std::string& id = made.eta.jobs[awaited.job].id;
+      const auto other = std::ranges::find(each.awaited, id, &EtaJob::Awaited::id);
+      if (other == each.awaited.end())
+        each.awaited.push_back({id, awaited.share, awaited.job});
+      else  // another task of that array
+        other->share = std::min(1.0, other->share + awaited.share);
+    }
   }
   return made;
 }
@@ -181,6 +187,7 @@ void tell_of_slurm(const slurm::ClusterQueue& queue, const slurm::SnapshotOfQueu
   for (std::size_t i = 0; i < made.eta.jobs.size(); ++i) {
     const slurm::QueuedJob& job = queue.jobs[cluster.queued[i]];
     EtaJob& each = made.eta.jobs[i];
+    each.id = job.id;
     each.user = job.user;
     each.submit = job.submit;
     each.partition = fmt::format("{}", fmt::join(job.partitions, ","));
@@ -192,7 +199,7 @@ void tell_of_slurm(const slurm::ClusterQueue& queue, const slurm::SnapshotOfQueu
     each.scheduler_says = job.reason;
     each.reason = blocker.kind;
     each.text = blocker.text;
-    for (const std::string& id : blocker.jobs) each.awaited.push_back({id, 1});
+    for (const std::string& id : blocker.jobs) each.awaited.push_back({id, 1, {}});
     choice.change.limit_to_start_now = blocker.limit_to_start_now;
     choice.change.release = blocker.kind == "held" || blocker.kind == "begin_time";
     for (const slurm::Partition& partition : queue.partitions) {

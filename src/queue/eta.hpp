@@ -37,6 +37,7 @@ struct EtaJob {
   struct Awaited {
     std::string id;
     double share = 0;
+    std::optional<std::size_t> job;  ///< which of the snapshot, where the samples name it
   };
   std::vector<Awaited> awaited;
   RunTimeSource by = RunTimeSource::site;

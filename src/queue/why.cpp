@@ -56,8 +56,10 @@ void add_awaited(const QueueWithForecast& queue, Why& made) {
     Why::Awaited& each = made.awaited.emplace_back();
     each.id = awaited.id;
     each.share = awaited.share;
-    const auto found = std::ranges::find(queue.eta.jobs, awaited.id, &EtaJob::id);
-    if (found == queue.eta.jobs.end()) continue;
+    const auto& jobs = queue.eta.jobs;
+    const auto found = awaited.job ? jobs.begin() + static_cast<std::ptrdiff_t>(*awaited.job)
+                                   : std::ranges::find(jobs, awaited.id, &EtaJob::id);
+    if (found == jobs.end()) continue;
     each.user = found->user;
     each.gpus = found->gpus;
     each.end = found->end;

@@ -171,24 +171,27 @@ bool is_of_shared_limit(std::string_view reason) {
          !reason.contains("PerNode") && !reason.contains("Minutes") && !reason.contains("Submit");
 }
 
-/// Waiting tasks of arrays that are not in the snapshot.
-class LeftOutTasks {
- public:
-  void add(const QueuedJob& array, std::int64_t taken) {
-    if (taken >= array.tasks_of_array) return;
-    if (++arrays_ == 1) first_ = fmt::format("{}: {} of {}", array.id, taken, array.tasks_of_array);
+/// What is not in the snapshot, or not all of it.
+struct LeftOut {
+  std::int64_t without_gpus = 0, without_nodes = 0, arrays = 0;
+  std::string first_array;
+
+  void add_tasks(const QueuedJob& array, std::int64_t taken) {
+    if (taken < array.tasks_of_array && ++arrays == 1)
+      first_array = fmt::format("{}: {} of {}", array.id, taken, array.tasks_of_array);
   }
   void note(std::vector<std::string>& notes) const {
-    if (arrays_ == 0) return;
-    notes.push_back(fmt::format(
-        "of {} not all waiting tasks are replayed, and what comes behind them may start later "
-        "(the first array: {})",
-        counted(arrays_, "array"), first_));
+    const auto jobs = [&](std::int64_t count, std::string_view what) {
+      if (count > 0) notes.push_back(fmt::format("left out: {} {}", counted(count, "job"), what));
+    };
+    jobs(without_gpus, "without GPUs");
+    jobs(without_nodes, "of partitions without GPUs");
+    if (arrays > 0)
+      notes.push_back(fmt::format(
+          "of {} not all waiting tasks are replayed, and what comes behind them may start later "
+          "(the first array: {})",
+          counted(arrays, "array"), first_array));
   }
-
- private:
-  std::int64_t arrays_ = 0;
-  std::string first_;
 };
 
 /// Jobs by tier of their partitions and by priority, highest first.
@@ -249,17 +252,16 @@ Result<SnapshotOfQueue> snapshot_of(const ClusterQueue& queue, const BeliefOf& b
   const Blockers blockers(queue);
   const SharedLimits limits(queue, made.snapshot);
   Numbering users;
-  LeftOutTasks left_out;
-  std::int64_t without_gpus = 0, without_nodes = 0;
+  LeftOut left_out;
   for (const std::size_t i : in_turn(queue)) {
     const QueuedJob& job = queue.jobs[i];
     if (job.gpus == 0) {
-      ++without_gpus;
+      ++left_out.without_gpus;
       continue;
     }
     const auto pool = pool_of_job(pools, job);
     if (!pool) {
-      ++without_nodes;
+      ++left_out.without_nodes;
       continue;
     }
     SnapshotJob each = waiting_or_running(queue, pools, *pool, job);
@@ -278,7 +280,7 @@ Result<SnapshotOfQueue> snapshot_of(const ClusterQueue& queue, const BeliefOf& b
     }
     constexpr std::int64_t most_tasks = 256;
     const std::int64_t tasks = job.waits() ? std::min(job.tasks_of_array, most_tasks) : 1;
-    left_out.add(job, tasks);
+    left_out.add_tasks(job, tasks);
     for (std::int64_t task = 0; task < tasks; ++task) {
       each.id = task == 0 ? job.id : fmt::format("{}+{}", job.id, task);
       // The order of priorities as one of submissions: a policy that goes by these follows it.
@@ -289,11 +291,6 @@ Result<SnapshotOfQueue> snapshot_of(const ClusterQueue& queue, const BeliefOf& b
       made.blockers.push_back(blocker);
     }
   }
-  if (without_gpus > 0)
-    made.notes.push_back("left out: " + counted(without_gpus, "job") + " without GPUs");
-  if (without_nodes > 0)
-    made.notes.push_back("left out: " + counted(without_nodes, "job") +
-                         " of partitions without GPUs");
   left_out.note(made.notes);
   return made;
 }
