@@ -36,8 +36,8 @@ std::string evidence_text(std::string_view title, const std::vector<LogEvidence>
 
 /// "7 jobs of 3 users, always with n12 (jobs 9 8 5)".
 std::string seen_text(const EarlierOccurrences& seen) {
-  auto text = fmt::format("{} earlier job{} of {} user{}", seen.jobs, seen.jobs == 1 ? "" : "s",
-                          seen.users, seen.users == 1 ? "" : "s");
+  auto text =
+      fmt::format("{} of {}", counted(seen.jobs, "earlier job"), counted(seen.users, "user"));
   if (!seen.nodes.empty()) text += fmt::format(", always with {}", fmt::join(seen.nodes, " "));
   if (!seen.job_ids.empty()) text += printable(fmt::format(" ({})", fmt::join(seen.job_ids, " ")));
   return text;

@@ -2,6 +2,8 @@
 
 /// `schedmate eta`: when waiting jobs start and running ones end.
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -20,9 +22,9 @@ struct EtaFlags {
   std::size_t limit = 20;
   bool running = false;
   std::int64_t days = 28, instants = 200;
-};
 
-constexpr std::string_view calibrate_word = "calibration";
+  [[nodiscard]] bool calibrates() const { return request.job == "calibration"; }
+};
 
 Result<int> print_eta(const CommandCall& call, const EtaFlags& flags) {
   const auto eta = queue::eta(call.session, flags.request);
@@ -49,11 +51,23 @@ Result<int> print_calibration(const CommandCall& call, const EtaFlags& flags) {
   return 0;
 }
 
+/// Flags that mean nothing to what is asked for.
+Result<void> check_flags(const CLI::App& command, bool calibrates) {
+  const std::vector<std::string> others =
+      calibrates ? std::vector<std::string>{"--running", "--limit", "--outcome"}
+                 : std::vector<std::string>{"--days", "--instants"};
+  for (const std::string& flag : others)
+    if (command.count(flag) > 0)
+      return fail(ErrorCode::unsupported, fmt::format("eta: {} is {} `eta calibration`", flag,
+                                                      calibrates ? "not for" : "of"));
+  return {};
+}
+
 }  // namespace
 
 void add_queue_flags(const Parser& parser, queue::EtaRequest& request) {
   CLI::App& command = parser.app;
-  command.add_option("job", request.job, "job id")->type_name("ID");
+  command.add_option("ID", request.job, "job id")->type_name("");
   command
       .add_option(
           "--from", request.from,
@@ -73,7 +87,8 @@ void add_queue_flags(const Parser& parser, queue::EtaRequest& request) {
   command.add_option("--cluster", request.cluster, "cluster file; default: the trace's own")
       ->type_name("FILE");
   takes_whole(*command.add_option("--samples", request.samples, "replays at most; default: 200")
-                   ->type_name("N"));
+                   ->type_name("N"),
+              1);
   add_seed(parser, "seed of all random draws");
   add_threads(parser, "replays at a time");
   add_strict(parser, "treat a bad row of the trace as an error");
@@ -109,9 +124,9 @@ Command eta_command(const Parser& parser) {
       "  (squeue --json; sinfo --json) | schedmate eta --from -\n"
       "  schedmate eta --from trace:helios:data/venus/venus_sept2020_days0-12.csv.gz --at +9-14");
   return {[flags](const CommandCall& call) {
-    return flags->request.job == calibrate_word ? print_calibration(call, *flags)
-                                                : print_eta(call, *flags);
-  }};
+            return flags->calibrates() ? print_calibration(call, *flags) : print_eta(call, *flags);
+          },
+          [app = &command, flags] { return check_flags(*app, flags->calibrates()); }};
 }
 
 }  // namespace schedmate

@@ -69,6 +69,10 @@ std::string jobs_table(const Eta& eta, const ScreenStyle& style, std::size_t mos
   return text;
 }
 
+std::string of_cluster(const std::string& name) {
+  return name.empty() ? "" : ", cluster " + printable(name);
+}
+
 }  // namespace
 
 std::string span_text(const InstantQuantiles& told, SimTime now) {
@@ -80,18 +84,20 @@ std::string span_text(const InstantQuantiles& told, SimTime now) {
 std::string eta_text(const Eta& eta, const ScreenStyle& style, std::size_t most, bool running) {
   std::int64_t busy = 0, waiting = 0, runs = 0, asked = 0;
   for (const EtaJob& job : eta.jobs) {
-    (job.started ? runs : waiting) += 1;
-    (job.started ? busy : asked) += job.gpus;
+    (job.started ? runs : waiting) += job.tasks;
+    (job.started ? busy : asked) += job.gpus * job.tasks;
   }
-  std::string text = style.date(seconds_of(eta.now));
+  std::string text = style.date(seconds_of(eta.now)) + of_cluster(eta.cluster);
   if (eta.gpus > 0)
-    text += fmt::format(": {} jobs run on {} of {} GPUs, {} jobs wait for {}", runs, busy, eta.gpus,
-                        waiting, asked);
+    text += fmt::format(": {} on {} of {} GPUs, {} for {}",
+                        runs == 1 ? "1 job runs" : fmt::format("{} jobs run", runs), busy, eta.gpus,
+                        waiting == 1 ? "1 job waits" : fmt::format("{} jobs wait", waiting), asked);
   text += "\n";
   text += fmt::format(
       "policy {}, {} samples; a span holds 80 %{}\n", printable(eta.policy), eta.samples,
-      eta.calibrated_on > 0 ? fmt::format(", as {} earlier forecasts show", eta.calibrated_on)
-                            : " of them (not calibrated: schedmate eta calibration)");
+      eta.calibrated_on > 0
+          ? fmt::format(", judged by {}", counted(eta.calibrated_on, "earlier forecast"))
+          : " of them (not calibrated: schedmate eta calibration)");
   if (waiting > 0) text += "\n" + jobs_table(eta, style, most, false);
   if (running && runs > 0) text += "\n" + jobs_table(eta, style, most, true);
   for (const std::string& note : eta.notes) text += fmt::format("note: {}\n", printable(note));
@@ -101,10 +107,10 @@ std::string eta_text(const Eta& eta, const ScreenStyle& style, std::size_t most,
 std::string eta_calibration_text(const queue::EtaCalibrationFigures& figures,
                                  const ScreenStyle& style) {
   std::string text = fmt::format(
-      "{} to {}: forecasts at {} instants, policy {}\n"
+      "{} to {}{}: forecasts at {}, policy {}\n"
       "of what was told to have happened by now with these chances, this share had\n\n",
       style.date(seconds_of(figures.since)), style.date(seconds_of(figures.until)),
-      figures.instants, printable(figures.policy));
+      of_cluster(figures.cluster), counted(figures.instants, "instant"), printable(figures.policy));
   std::vector<TableColumn> columns = {{"What", 0}, {"Forecasts", 1, true}, {"", 0}};
   for (const double share : quantile_shares)
     columns.push_back({fmt::format("{:.0f} %", 100 * share), 0, true});

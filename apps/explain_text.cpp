@@ -53,10 +53,9 @@ std::string holders_text(const Wait& wait, const study::Explanation& explanation
   for (std::size_t i = 0; i < std::min(most_holders_shown, wait.holders.size()); ++i) {
     const Holder& holder = wait.holders[i];
     const Job& job = trace.jobs[holder.row];
-    fmt::format_to(std::back_inserter(text), "{}{} ({}, {} GPU{} {} {})", i == 0 ? "" : ", ",
-                   printable(job.id), printable(trace.users[job.user]), holder.gpus,
-                   holder.gpus == 1 ? "" : "s", holder.overtook ? "started" : "since",
-                   instant(holder.since));
+    fmt::format_to(std::back_inserter(text), "{}{} ({}, {} {} {})", i == 0 ? "" : ", ",
+                   printable(job.id), printable(trace.users[job.user]), counted(holder.gpus, "GPU"),
+                   holder.overtook ? "started" : "since", instant(holder.since));
   }
   if (wait.holders.size() > most_holders_shown)
     text += fmt::format(" and {} more", wait.holders.size() - most_holders_shown);
@@ -97,10 +96,10 @@ std::string reason_text(const Wait& wait) {
 std::string explanation_text(const study::Explanation& explanation, const Trace& trace,
                              std::size_t columns) {
   const Job& job = trace.jobs[explanation.row];
-  std::string text = fmt::format(
-      "job {} under {}: {} GPU{} in {}, user {}; submitted {}, {}\n", printable(job.id),
-      explanation.label, job.gpus, job.gpus == 1 ? "" : "s", printable(trace.vcs[job.vc]),
-      printable(trace.users[job.user]), instant(job.submit), fate(explanation));
+  std::string text =
+      fmt::format("job {} under {}: {} in {}, user {}; submitted {}, {}\n", printable(job.id),
+                  explanation.label, counted(job.gpus, "GPU"), printable(trace.vcs[job.vc]),
+                  printable(trace.users[job.user]), instant(job.submit), fate(explanation));
   if (explanation.waits.empty()) return text + "  it never waited\n";
   const std::vector<TableColumn> names{
       {"from", 1},

@@ -13,6 +13,7 @@
 #include "apps/facts_text.hpp"
 #include "apps/screen.hpp"
 #include "base/table.hpp"
+#include "base/words.hpp"
 #include "core/facts_json.hpp"
 
 namespace schedmate {
@@ -152,7 +153,7 @@ void add_run(const JobView& view, Screen& screen) {
     screen.row("waited", in_words(*start - view.job.record.submit));
 }
 
-std::string counted(const std::optional<double>& value, const std::optional<double>& total) {
+std::string count_of(const std::optional<double>& value, const std::optional<double>& total) {
   if (!value) return "";
   if (!total || *total <= 0) return number(*value);
   return fmt::format("{} of {} ({:.0f} %)", number(*value), number(*total), 100 * *value / *total);
@@ -162,9 +163,9 @@ void add_progress(const JobView& view, Screen& screen) {
   if (!view.progress) return;
   const Progress& progress = *view.progress;
   std::vector<std::string> far;
-  if (const auto steps = counted(progress.step, progress.total_steps); !steps.empty())
+  if (const auto steps = count_of(progress.step, progress.total_steps); !steps.empty())
     far.push_back("step " + steps);
-  if (const auto epochs = counted(progress.epoch, progress.total_epochs); !epochs.empty())
+  if (const auto epochs = count_of(progress.epoch, progress.total_epochs); !epochs.empty())
     far.push_back("epoch " + epochs);
   if (progress.loss) far.push_back(fmt::format("loss {:.4g}", *progress.loss));
   screen.row("progress", far.empty() ? "its log shows none" : joined(far));
@@ -207,8 +208,8 @@ void add_end(const JobView& view, Screen& screen) {
 void add_earlier(const JobView& view, Screen& screen) {
   const auto& earlier = view.earlier;
   if (earlier.runs == 0) return;
-  std::string text = fmt::format("{} run{} of this job, {} completed", earlier.runs,
-                                 earlier.runs == 1 ? "" : "s", earlier.completed);
+  std::string text =
+      fmt::format("{} of this job, {} completed", counted(earlier.runs, "run"), earlier.completed);
   if (earlier.completed == 1) text += " in " + known_length(earlier.median);
   if (earlier.completed > 1)
     text += fmt::format(" in {} to {}, median {}", known_length(earlier.shortest),
@@ -223,7 +224,7 @@ void add_use(const JobView& view, Screen& screen) {
   const service::JobUse& use = view.use;
   screen.share("time", use.limit_pct, "of the limit of " + known_length(record.time_limit),
                style_of_middle(use.limit_pct));
-  std::string of_gpus = fmt::format("busy, of {} GPU{}", record.gpus, record.gpus == 1 ? "" : "s");
+  std::string of_gpus = fmt::format("busy, of {}", counted(record.gpus, "GPU"));
   if (outcome.gpu_memory_mib && !use.gpu_memory_pct)
     of_gpus += fmt::format(", {} of memory each", mib_in_words(*outcome.gpu_memory_mib));
   screen.share("GPU", use.gpu_util_pct, of_gpus, style_of_high(use.gpu_util_pct));
@@ -284,9 +285,8 @@ void add_failure(const JobView& view, Screen& screen) {
   screen.long_row("do", fmt::format("{}: {}", spaced(name_of(made.recommendation)), made.advice),
                   2);
   if (made.seen)
-    screen.row("", fmt::format("seen in {} earlier job{} of {} user{}", made.seen->jobs,
-                               made.seen->jobs == 1 ? "" : "s", made.seen->users,
-                               made.seen->users == 1 ? "" : "s"));
+    screen.row("", fmt::format("seen in {} of {}", counted(made.seen->jobs, "earlier job"),
+                               counted(made.seen->users, "user")));
 }
 
 void add_next(const JobView& view, Screen& screen) {

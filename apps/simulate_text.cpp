@@ -54,9 +54,9 @@ std::string reading_text(const Experiment& experiment) {
   for (const PartitionSpec& partition : experiment.cluster.partitions)
     gpus += std::int64_t{partition.nodes} * partition.gpus_per_node;
   text += fmt::format(
-      "cluster  {}: {} GPUs in {} VC{}\n",
+      "cluster  {}: {} GPUs in {}\n",
       experiment.cluster_spec.empty() ? "of the trace" : printable(experiment.cluster_spec), gpus,
-      experiment.cluster.partitions.size(), experiment.cluster.partitions.size() == 1 ? "" : "s");
+      counted(std::ssize(experiment.cluster.partitions), "VC"));
   return text;
 }
 

@@ -154,9 +154,9 @@ std::string losses_text(const service::WhatifAnswer& answer, std::size_t columns
 }
 
 std::string limits_text(const whatif::RecordedCluster& world) {
-  std::string text = fmt::format("limits   {} with a time limit of {} own",
-                                 service::counted(world.limits_given, "job"),
-                                 world.limits_given == 1 ? "its" : "their");
+  std::string text =
+      fmt::format("limits   {} with a time limit of {} own", counted(world.limits_given, "job"),
+                  world.limits_given == 1 ? "its" : "their");
   if (world.limits_unlimited > 0)
     text += fmt::format(", {} are unlimited (planned as a year)", world.limits_unlimited);
   if (world.limits_guessed > 0) {
@@ -216,11 +216,10 @@ std::string world_text(const service::WhatifAnswer& answer, std::size_t columns)
   for (std::size_t i = 0; i < answer.cluster.spec.partitions.size(); ++i) {
     const PartitionSpec& vc = answer.cluster.spec.partitions[i];
     const std::int64_t unit = answer.cluster.unit[i];
-    text +=
-        fmt::format("cluster  {}: {} of {}{} {}s{}\n", printable(vc.name),
-                    service::counted(static_cast<std::uint64_t>(vc.nodes), "node"),
-                    vc.gpus_per_node, unit > 1 ? fmt::format(" x {}", unit) : "", unit_name(answer),
-                    vc.gpu_type.empty() ? "" : " (" + printable(vc.gpu_type) + ")");
+    text += fmt::format("cluster  {}: {} of {}{} {}s{}\n", printable(vc.name),
+                        counted(vc.nodes, "node"), vc.gpus_per_node,
+                        unit > 1 ? fmt::format(" x {}", unit) : "", unit_name(answer),
+                        vc.gpu_type.empty() ? "" : " (" + printable(vc.gpu_type) + ")");
   }
   for (const std::string& note : answer.cluster.notes)
     text += fmt::format("         {}\n", printable(note));
@@ -230,7 +229,7 @@ std::string world_text(const service::WhatifAnswer& answer, std::size_t columns)
   text += fmt::format(
       "warm-up  {} ran before the first end in the dump: in the replay from the real start on, and "
       "in no figure\n",
-      service::counted(static_cast<std::uint64_t>(pinned), "job"));
+      counted(pinned, "job"));
   if (running > 0)
     text += fmt::format(
         "         {} jobs were still running at its end: they hold their {}s until then\n", running,

@@ -11,6 +11,7 @@
 #include "apps/command.hpp"
 #include "apps/eta_text.hpp"
 #include "apps/screen.hpp"
+#include "base/words.hpp"
 #include "queue/why.hpp"
 
 namespace schedmate {
@@ -23,22 +24,33 @@ std::string after(SimTime when, SimTime now) {
   return when <= now ? "now" : "in " + in_words(when - now);
 }
 
+std::string span_after(const InstantQuantiles& told, SimTime now) {
+  if (told.p10 == never) return "never";
+  if (told.p50 == never)
+    return fmt::format("never in most samples, within {} in a tenth", in_words(told.p10 - now));
+  return "in " + span_text(told, now);
+}
+
 std::string waiting_text(const Why& why) {
   const queue::EtaJob& job = why.job;
-  std::string text = fmt::format("  why        {}", job.text);
-  if (!job.scheduler_says.empty()) text += fmt::format(" (Slurm says {})", job.scheduler_says);
+  std::string text = fmt::format("  why        {}", printable(job.text));
+  if (!job.scheduler_says.empty())
+    text += fmt::format(" (Slurm says {})", printable(job.scheduler_says));
   text += "\n";
   if (why.before.jobs > 0)
-    text += fmt::format("  before it  {} jobs of {} users start first, for {} GPUs\n",
-                        why.before.jobs, why.before.users, why.before.gpus);
-  for (const Why::Awaited& each : why.awaited)
     text +=
-        fmt::format("  waits for  the end of {}{}{} ({:.0f} %)\n", each.id,
-                    each.user.empty() ? "" : fmt::format(" ({}, {} GPUs)", each.user, each.gpus),
-                    each.end ? ", in " + span_text(*each.end, why.now) : "", 100 * each.share);
-  text += job.start->p50 == never && job.start->p10 == never
-              ? std::string("  starts     the queue does not tell\n")
-              : fmt::format("  starts in  {}\n", span_text(*job.start, why.now));
+        fmt::format("  before it  {} of {} start first, for {}\n", counted(why.before.jobs, "job"),
+                    counted(why.before.users, "user"), counted(why.before.gpus, "GPU"));
+  for (const Why::Awaited& each : why.awaited) {
+    const std::string whose = each.user.empty() ? ""
+                                                : fmt::format(" ({}, {})", printable(each.user),
+                                                              counted(each.gpus, "GPU"));
+    text += fmt::format("  waits for  the end of {}{}{} ({:.0f} %)\n", printable(each.id), whose,
+                        each.end ? ", " + span_after(*each.end, why.now) : "", 100 * each.share);
+  }
+  text +=
+      fmt::format("  starts     {}\n", job.start->p10 == never ? "the queue does not tell"
+                                                               : span_after(*job.start, why.now));
   return text;
 }
 
@@ -48,27 +60,27 @@ std::string earlier_text(const Why& why) {
   for (const Why::Change& each : why.earlier)
     text += fmt::format("  earlier    {} instead of {} with {} ({:.0f} % of the samples)\n",
                         after(each.what.after, why.now), after(each.what.before, why.now),
-                        each.text, 100 * each.what.share);
+                        printable(each.text), 100 * each.what.share);
   return text;
 }
 
 std::string why_text(const Why& why) {
   const queue::EtaJob& job = why.job;
-  std::string text =
-      fmt::format("{}: {}, {} GPUs, partition {}, {} {}\n", job.id, job.user, job.gpus,
-                  job.partition, job.started ? "runs since" : "waits since",
-                  in_words(why.now - job.started.value_or(job.submit)));
+  std::string text = fmt::format("{}: {}, {}, partition {}, {} for {}\n", printable(job.id),
+                                 printable(job.user), counted(job.gpus, "GPU"),
+                                 printable(job.partition), job.started ? "running" : "waiting",
+                                 in_words(why.now - job.started.value_or(job.submit)));
   if (!job.started) text += waiting_text(why);
-  text += fmt::format("  ends in    {}\n", span_text(job.end, why.now));
+  text += fmt::format("  ends       {}\n", span_after(job.end, why.now));
   if (!job.started) text += earlier_text(why);
   text += fmt::format(
-      "  rests on   {} samples under {}, {} past runs; run times of {} jobs from their logs and "
-      "advice, of {} from their users' own runs, of {} from the site's; {}\n",
-      why.samples, why.policy, why.rests_on.past_runs, why.rests_on.of_job, why.rests_on.of_user,
-      why.rests_on.of_site,
-      why.calibrated_on > 0 ? fmt::format("{} earlier forecasts", why.calibrated_on)
-                            : "not calibrated");
-  for (const std::string& note : why.notes) text += fmt::format("note: {}\n", note);
+      "  rests on   {} under {}, {}; run times of {} from their logs and advice, of {} from their "
+      "users' own runs, of {} from the site's; {}\n",
+      counted(why.samples, "sample"), printable(why.policy),
+      counted(why.rests_on.past_runs, "past run"), counted(why.rests_on.of_job, "job"),
+      why.rests_on.of_user, why.rests_on.of_site,
+      why.calibrated_on > 0 ? counted(why.calibrated_on, "earlier forecast") : "not calibrated");
+  for (const std::string& note : why.notes) text += fmt::format("note: {}\n", printable(note));
   return text;
 }
 
@@ -87,12 +99,9 @@ Result<int> print_why(const CommandCall& call, const queue::EtaRequest& request)
 Command why_command(const Parser& parser) {
   const auto request = std::make_shared<queue::EtaRequest>();
   add_queue_flags(parser, *request);
-  parser.app.footer("Example:\n  schedmate why 17 --from queue.txt");
+  parser.app.footer("Examples:\n  schedmate why 17\n  schedmate why 17 --from queue.txt");
   return {[request](const CommandCall& call) { return print_why(call, *request); },
-          [request] {
-            if (request->job.empty()) return need(false, "why", "ID");
-            return need(!request->from.empty(), "why", "--from WHERE");
-          }};
+          [request] { return need(!request->job.empty(), "why", "ID"); }};
 }
 
 }  // namespace schedmate

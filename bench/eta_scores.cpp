@@ -18,6 +18,8 @@
 
 #include "base/random.hpp"
 #include "base/text.hpp"
+#include "bench/quantile_of.hpp"
+#include "eta/log_span.hpp"
 
 namespace schedmate {
 namespace {
@@ -31,14 +33,7 @@ struct Row {
   std::size_t draw = 0;
 };
 
-double log_span(double seconds) { return std::log(60 + std::clamp(seconds, 0.0, 5'184'000.0)); }
-
-double quantile_of(std::vector<double> values, double share) {
-  if (values.empty()) return 0;
-  const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1) + 0.5);
-  std::ranges::nth_element(values, values.begin() + at);
-  return values[static_cast<std::size_t>(at)];
-}
+using eta::log_span;
 
 /// Mean over 0.1, 0.5, 0.9.
 double pinball(double then_s, const Spans& told) {

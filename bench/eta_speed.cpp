@@ -74,7 +74,7 @@ int replayed(const std::vector<std::string>& arguments) {
   std::vector<Seconds> limits;
   for (std::size_t row = 0; row < trace->jobs.size(); ++row) {
     const KnownJob job = known_job(*trace, row);
-    limits.push_back(Seconds(static_cast<std::int64_t>(limit({job, job.submit}).run_time.count())));
+    limits.emplace_back(static_cast<std::int64_t>(limit({job, job.submit}).run_time.count()));
   }
   SimOptions options;
   options.estimator = limit;
@@ -129,7 +129,7 @@ SnapshotJob made_job(Random& random, std::uint32_t number, std::uint32_t pools) 
 QueueSnapshot made_queue(std::int64_t waiting, std::int64_t gpus, std::uint32_t pools) {
   Random random(1);
   QueueSnapshot snapshot;
-  constexpr int day_s = 86'400;
+  constexpr std::int64_t day_s = 86'400;
   snapshot.now = at(30 * day_s);
   constexpr int of_node = 8;
   std::vector<Cluster> clusters;
@@ -161,9 +161,9 @@ QueueSnapshot made_queue(std::int64_t waiting, std::int64_t gpus, std::uint32_t 
     snapshot.jobs.push_back(std::move(job));
   }
   // Four fifths of the GPU hours that the pools have, four weeks long.
-  const double gpu_s_a_day = 0.8 * static_cast<double>(gpus) * day_s;
-  constexpr int days = 28;
-  for (double used = 0; used < days * gpu_s_a_day;) {
+  const double gpu_s_a_day = 0.8 * static_cast<double>(gpus * day_s);
+  constexpr std::int64_t days = 28;
+  for (double used = 0; used < static_cast<double>(days) * gpu_s_a_day;) {
     const SnapshotJob job = made_job(random, number++, pools);
     PastSubmission past;
     past.submit = snapshot.now - Seconds(random.between(1, days * day_s));

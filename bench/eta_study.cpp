@@ -23,20 +23,13 @@
 
 #include "base/text.hpp"
 #include "bench/eta_policy.hpp"
+#include "bench/quantile_of.hpp"
 #include "eta/look_back.hpp"
 
 namespace schedmate {
 namespace {
 
 constexpr std::int64_t day_s = 86'400;
-
-double quantile_of(std::vector<double> values, double share) {
-  if (values.empty()) return 0;
-  const auto at = values.begin() +
-                  static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1) + 0.5);
-  std::ranges::nth_element(values, at);
-  return *at;
-}
 
 Spans point(double seconds) {
   Spans spans{};
@@ -191,7 +184,7 @@ int study(const std::vector<std::string>& arguments) {
   for (std::size_t row = 0; row < study.trace.jobs.size(); ++row) {
     const KnownJob job = known_job(study.trace, row);
     const auto seconds = static_cast<std::int64_t>(limit({job, job.submit}).run_time.count());
-    study.limits.push_back(Seconds(seconds));
+    study.limits.emplace_back(seconds);
   }
   study.planned = study.limits;
   SimOptions options;

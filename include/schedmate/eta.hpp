@@ -8,11 +8,11 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <schedmate/cluster.hpp>
 #include <schedmate/result.hpp>
+#include <schedmate/run_time_curve.hpp>
 #include <schedmate/scheduler.hpp>
 #include <schedmate/time.hpp>
 #include <string>
@@ -20,45 +20,8 @@
 
 namespace schedmate {
 
-/// How long a run lasts: the chance to end in each of many bins, of the runs that get there. The
-/// bins are equally wide in log(1 + run time / 60 s), the last ends after 113 days.
-class RunTimeCurve {
- public:
-  static constexpr std::size_t bins = 240;
-  static constexpr double width = 0.05;
-  /// To end within each bin, of the runs that reach it.
-  using Chances = std::array<float, bins>;
-  explicit RunTimeCurve(const Chances& chances);
-
-  /// The run time at `share` (0 to 1) of those that ran `ran` seconds already and run no longer
-  /// than `most`; where hardly any is left, anything before `most`.
-  [[nodiscard]] double draw(double share, double ran,
-                            double most = std::numeric_limits<double>::infinity()) const;
-  /// Which share runs longer than `seconds`, of those that ran `ran` seconds already.
-  [[nodiscard]] double share_beyond(double seconds, double ran) const;
-  /// In bins.
-  [[nodiscard]] static double place_of(double seconds);
-
- private:
-  [[nodiscard]] double hazard_until(double seconds) const;
-  std::array<float, bins + 1> cumulative_{};
-};
-
-/// What is known of a job's run time: all, its distribution, or nothing.
-struct RunTimeBelief {
-  std::shared_ptr<const RunTimeCurve> curve{};
-  std::optional<double> known_s{};
-  /// The curve is of what comes after so many seconds of the run.
-  double after_s = 0;
-
-  /// As RunTimeCurve::draw. Of what nobody knows anything it lasts by Pareto's law, as long again
-  /// at the median.
-  [[nodiscard]] double draw(double share, double ran,
-                            double most = std::numeric_limits<double>::infinity()) const;
-};
-
 /// Where a run time comes from: the job's own log, what the Advisor said of it, whose past.
-enum class RunTimeSource : std::uint8_t { progress, advisor, user, site, limit };
+enum class RunTimeSource : std::uint8_t { progress, advisor, user, site };
 [[nodiscard]] std::string_view name_of(RunTimeSource source);
 
 /// A job that waits or runs.
@@ -132,7 +95,8 @@ struct QueueSnapshot {
   std::vector<SnapshotJob> jobs;
   /// Pools are replayed apart: in each, what runs in the others now counts throughout.
   std::vector<SharedLimit> limits{};
-  /// The last days, oldest first; empty: nobody will submit anything.
+  /// The last days, oldest first. Only whole days before `now` come again; without any nobody will
+  /// submit anything.
   std::vector<PastSubmission> past;
   /// Runs reach their limits and are killed; else the owners know that they end before.
   bool limits_kill = true;
@@ -146,7 +110,7 @@ struct EtaOptions {
   int threads = 1;
   /// Events within this share of the time ahead are replayed as one; 0: each at its instant.
   double resolution = 0.03;
-  /// What does not start by then counts as never.
+  /// What does not start, or end, by then counts as never.
   Seconds horizon{60 * 86'400};
 };
 
@@ -157,6 +121,10 @@ inline constexpr std::array quantile_shares{0.1, 0.25, 0.5, 0.75, 0.9};
 struct InstantQuantiles {
   SimTime p10, p25, p50, p75, p90;
 };
+/// Its members in the order of quantile_shares.
+inline constexpr std::array instants_of_shares{&InstantQuantiles::p10, &InstantQuantiles::p25,
+                                               &InstantQuantiles::p50, &InstantQuantiles::p75,
+                                               &InstantQuantiles::p90};
 
 /// Why a job does not run now, as far as the queue shows it.
 enum class QueueBlock : std::uint8_t {
@@ -183,7 +151,8 @@ struct JobForecast {
     double share = 0;  ///< of the samples
   };
   std::vector<Awaited> awaited;
-  /// Seconds from now to its start, one a sample, for callers that calibrate; infinite = never.
+  /// Seconds from now to its start by sample, infinite = never: of jobs of one pool the n-th of
+  /// each are from the same replay.
   std::vector<double> waits_s;
 };
 
@@ -193,8 +162,8 @@ struct QueueForecast {
 };
 
 /// Equal inputs give equal forecasts, on one thread or many. Jobs that share GPUs are taken to run
-/// as fast as alone. Errors: invalid for a snapshot that contradicts itself (a job in no pool, two
-/// on one GPU, a start after `now`).
+/// as fast as alone. Errors: invalid for a snapshot that contradicts itself (a job in no pool, more
+/// jobs on a GPU than can share it, a start after `now`).
 [[nodiscard]] Result<QueueForecast> forecast_queue(const QueueSnapshot& snapshot,
                                                    const Scheduler& scheduler,
                                                    const EtaOptions& options);

@@ -59,7 +59,8 @@ class EtaCalibration {
   std::array<Kind, forecast_kinds> of_kind_;
 };
 
-/// The instants of a forecast, from the snapshot's `now`; `never` stays what it is.
+/// The instants of a forecast, from the snapshot's `now`; `never` stays what it is, and no end
+/// comes before its start.
 void calibrate(QueueForecast& forecast, const QueueSnapshot& snapshot,
                const EtaCalibration& calibration);
 

@@ -11,8 +11,8 @@ namespace schedmate {
 
 /// After any number of changes it says what forecast_queue() says of the changed snapshot, to the
 /// last digit. A change costs its pool a new replay, but no new draws; the other pools keep their
-/// samples. The clock stands still: everything is told as of the snapshot's `now`, whatever has
-/// happened since, so it is made anew when that has become too old. One thread at a time.
+/// samples. Time passes only by advance(). Of the past, it knows what the snapshot had: whoever
+/// holds one for days makes it anew. One thread at a time.
 class QueueForecaster {
  public:
   QueueForecaster(QueueSnapshot snapshot, Scheduler scheduler, const EtaOptions& options);
@@ -25,6 +25,9 @@ class QueueForecaster {
   Result<void> arrived(SnapshotJob job);
   /// Ended, or left the queue. The later ones move up. Errors: not_found.
   Result<void> ended(std::string_view id);
+  /// It is this late now; what has not ended by then goes on. All pools are replayed anew, and what
+  /// runs is drawn anew. Errors: invalid for an instant before the snapshot's.
+  Result<void> advance(SimTime now);
 
   /// A first answer, which later calls refine: pools that have changed draw the first `samples`
   /// alone, others say what they know. At most EtaOptions::samples. Errors: those of

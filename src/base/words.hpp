@@ -14,6 +14,8 @@ namespace schedmate {
 /// The same for an estimate or a mean, with two digits below ten seconds: "0.42 s", "12 ms";
 /// "unknown" for what is no number.
 [[nodiscard]] std::string in_words(FractionalSeconds duration);
+/// "1 job", "3 jobs".
+[[nodiscard]] std::string counted(std::int64_t count, std::string_view thing);
 /// An amount of memory, in units of 1024: "512 B", "40 GiB", "1.5 TiB".
 [[nodiscard]] std::string bytes_in_words(double bytes);
 [[nodiscard]] std::string mib_in_words(double mib);

@@ -5,16 +5,13 @@
 #include <numeric>
 #include <schedmate/eta_calibration.hpp>
 
+#include "eta/log_span.hpp"
+
 namespace schedmate {
 namespace {
 
 constexpr std::size_t most = 3000, least = 30;
-constexpr double beyond_s = 60 * 86'400;  // of what never happens, as far as anybody can tell
-
-double log_span(double seconds) {
-  constexpr double minute = 60;
-  return std::log(minute + std::clamp(seconds, 0.0, beyond_s));
-}
+using eta::beyond_s, eta::log_span;
 
 /// How much alike two forecasts are, in logs: what they told, how sure they were, and how long the
 /// jobs had waited or run. Pool, size and length of the queue add nothing (docs/decisions/0025).
@@ -89,11 +86,12 @@ Spans EtaCalibration::calibrated(ForecastKind kind, double so_far_s, const Spans
 }
 
 Spans spans_of(const InstantQuantiles& instants, SimTime now) {
-  const auto one = [&](SimTime when) {
-    return when == never ? beyond_s : std::max(0.0, FractionalSeconds(when - now).count());
-  };
-  return {one(instants.p10), one(instants.p25), one(instants.p50), one(instants.p75),
-          one(instants.p90)};
+  Spans spans{};
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    const SimTime when = instants.*instants_of_shares[i];
+    spans[i] = when == never ? beyond_s : std::max(0.0, FractionalSeconds(when - now).count());
+  }
+  return spans;
 }
 
 void calibrate(QueueForecast& forecast, const QueueSnapshot& snapshot,
@@ -104,11 +102,9 @@ void calibrate(QueueForecast& forecast, const QueueSnapshot& snapshot,
     const Spans told = spans_of(instants, snapshot.now);
     const auto [found, fresh] = known.try_emplace({kind, rounded(log_span(so_far_s)), told});
     if (fresh) found->second = calibration.calibrated(kind, so_far_s, told);
-    std::size_t i = 0;
-    for (SimTime* when :
-         {&instants.p10, &instants.p25, &instants.p50, &instants.p75, &instants.p90}) {
-      const double span = std::round(found->second[i++]);
-      if (*when != never) *when = snapshot.now + Seconds(static_cast<std::int64_t>(span));
+    for (std::size_t i = 0; i < told.size(); ++i) {
+      SimTime& when = instants.*instants_of_shares[i];
+      if (when != never) when = snapshot.now + Seconds(std::llround(found->second[i]));
     }
   };
   for (std::size_t i = 0; i < forecast.jobs.size(); ++i) {
@@ -120,6 +116,10 @@ void calibrate(QueueForecast& forecast, const QueueSnapshot& snapshot,
     if (made.start) move(ForecastKind::start, so_far_s, *made.start);
     move(job.started ? ForecastKind::end_of_running : ForecastKind::end_of_waiting, so_far_s,
          made.end);
+    if (!made.start) continue;
+    // The two are off each by its own.
+    for (const auto at : instants_of_shares)
+      made.end.*at = std::max(made.end.*at, (*made.start).*at);
   }
 }
 

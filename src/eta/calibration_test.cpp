@@ -120,15 +120,34 @@ TEST_CASE("a forecast's instants move together with its calibration, never stays
   const InstantQuantiles told{at(2000), at(2300), at(2600), at(3000), at(4000)};
   forecast.jobs.resize(2);
   forecast.jobs[0].start = told;
-  forecast.jobs[0].end = told;
+  const InstantQuantiles end{at(42'000), at(42'300), at(42'600), at(43'000), at(44'000)};
+  forecast.jobs[0].end = end;
   forecast.jobs[1].start = InstantQuantiles{at(2000), never, never, never, never};
   forecast.jobs[1].end = {never, never, never, never, never};
   calibrate(forecast, snapshot, EtaCalibration(forecasts_off_by(4, 500)));
   CHECK(forecast.jobs[0].start->p50 > at(5000));
-  CHECK(forecast.jobs[0].end.p50 == told.p50);  // nothing is known of ends
+  CHECK(forecast.jobs[0].end.p50 == end.p50);  // nothing is known of ends
   CHECK(forecast.jobs[1].start->p10 > at(2000));
   CHECK(forecast.jobs[1].start->p25 == never);
   CHECK(forecast.jobs[1].end.p10 == never);
+}
+
+TEST_CASE("a calibrated end does not come before its start") {
+  QueueSnapshot snapshot;
+  snapshot.now = at(1000);
+  snapshot.jobs.resize(1);
+  snapshot.jobs[0].submit = at(400);
+  QueueForecast forecast;
+  forecast.jobs.resize(1);
+  JobForecast& job = forecast.jobs[0];
+  job.start = InstantQuantiles{at(2000), at(2300), at(2600), at(3000), never};
+  job.end = {at(2060), at(2360), at(2660), at(3060), never};
+  calibrate(forecast, snapshot, EtaCalibration(forecasts_off_by(4, 500)));
+  CHECK(job.start->p10 > at(2060));
+  CHECK(job.end.p10 == job.start->p10);
+  CHECK(job.end.p50 == job.start->p50);
+  CHECK(job.end.p75 == job.start->p75);
+  CHECK(job.end.p90 == never);
 }
 
 TEST_CASE("a look back knows nothing that came later, and asks each job once a day") {

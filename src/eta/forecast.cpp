@@ -41,10 +41,14 @@ class Pools {
   }
   void remove(std::size_t which) {
     const SnapshotJob& job = snapshot_.jobs[which];
+    if (job.pool >= pools_.size()) return;  // as forecast() says
     const auto before = std::span(snapshot_.jobs).first(which);
     pools_[job.pool].remove(
         static_cast<std::size_t>(std::ranges::count(before, job.pool, &SnapshotJob::pool)));
     note_shared(job);
+  }
+  void time_has_passed() {
+    for (PoolForecast& pool : pools_) pool.time_has_passed();
   }
 
   Result<QueueForecast> forecast(std::int64_t samples) {
@@ -134,6 +138,15 @@ Result<void> QueueForecaster::ended(std::string_view id) {
     return fail(ErrorCode::not_found, fmt::format("no job {} waits or runs", id));
   state_->pools.remove(static_cast<std::size_t>(found - jobs.begin()));
   jobs.erase(found);
+  return {};
+}
+
+Result<void> QueueForecaster::advance(SimTime now) {
+  if (now < state_->snapshot.now)
+    return fail(ErrorCode::invalid, "a forecast does not go back in time");
+  if (now == state_->snapshot.now) return {};
+  state_->snapshot.now = now;
+  state_->pools.time_has_passed();
   return {};
 }
 

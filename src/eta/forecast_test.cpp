@@ -209,6 +209,41 @@ TEST_CASE("a job waits for the end of the one that holds its GPUs") {
         "job runs runs since a time after the snapshot's");
 }
 
+TEST_CASE("what ends behind the horizon ends never, as far as can be told") {
+  QueueSnapshot snapshot;
+  snapshot.now = at(100);
+  snapshot.pools = small_cluster({1}).partitions;
+  snapshot.jobs.resize(2);
+  snapshot.jobs[0].id = "runs";
+  snapshot.jobs[0].started = at(50);
+  snapshot.jobs[0].belief.known_s = 5000;
+  snapshot.jobs[1].id = "waits";
+  snapshot.jobs[1].belief.known_s = 5000;
+  const Scheduler fifo = need(make_scheduler("fifo", {ClusterSpec{snapshot.pools}}, {}));
+  const auto ends = [&](Seconds horizon) {
+    const auto jobs = need(forecast_queue(snapshot, fifo, {.horizon = horizon})).jobs;
+    CHECK(jobs[1].start->p50 == at(100));
+    return std::array{jobs[0].end.p50, jobs[1].end.p50};
+  };
+  CHECK(ends(Seconds(5000)) == std::array{at(5050), at(5100)});
+  CHECK(ends(Seconds(4950)) == std::array{at(5050), never});
+  CHECK(ends(Seconds(4949)) == std::array{never, never});
+}
+
+TEST_CASE("a job that holds one GPU again and again is an error") {
+  QueueSnapshot snapshot;
+  snapshot.now = at(100);
+  snapshot.pools = small_cluster({1}).partitions;
+  snapshot.jobs.resize(1);
+  snapshot.jobs[0].id = "odd";
+  snapshot.jobs[0].gpus = 5;
+  snapshot.jobs[0].started = at(50);
+  snapshot.jobs[0].where = {{0, 1}, {0, 1}, {0, 1}, {0, 1}, {0, 1}};
+  const Scheduler fifo = need(make_scheduler("fifo", {ClusterSpec{snapshot.pools}}, {}));
+  CHECK(forecast_queue(snapshot, fifo, {}).error().message ==
+        "job odd runs on a GPU that it has twice");
+}
+
 TEST_CASE("nodes that come back, jobs that may start later, jobs that are kept out") {
   QueueSnapshot snapshot;
   snapshot.now = at(100);
@@ -321,7 +356,7 @@ TEST_CASE("what is believed of a run: own runs, bursts, lower bounds, the site")
   all[101] = run(1, 600'100, 36'000, false);
   const RunTimeModel open(all, at(640'000));
   CHECK(open.belief(102).draw(0.9, 0) > burst.belief(102).draw(0.9, 0));
-  CHECK(RunTimeModel({}, at(0)).site(0, 1) == nullptr);
+  CHECK(RunTimeModel({}, at(0)).site() == nullptr);
 }
 
 }  // namespace

@@ -54,6 +54,13 @@ void PoolForecast::remove(std::size_t which) {
   forget_samples();
 }
 
+void PoolForecast::time_has_passed() {
+  days_ = PastDays(*snapshot_, pool_);
+  for (Member& member : members_)
+    if (member.job.started) member.run_times_s.clear();
+  forget_samples();
+}
+
 Result<void> PoolForecast::begin(const Scheduler& scheduler) {
   if (replay_) return {};
   drawn_ = planned_ = 0;
@@ -104,11 +111,12 @@ void PoolForecast::sample(std::size_t number) {
   }
   const std::uint64_t of_days = mix(options_.seed ^ mix(number ^ mix(pool_ + 1)));
   const auto nobody = [] { return std::optional<Submission>(); };
-  const std::vector<Fate> fates =
-      replay_->run(run_times_s, waits_ ? days_.draw(of_days) : PoolReplay::NextSubmission(nobody),
-                   {snapshot_->now + options_.horizon, options_.resolution});
+  const SimTime until = snapshot_->now + options_.horizon;
+  const std::vector<Fate> fates = replay_->run(
+      run_times_s, waits_ ? days_.draw(of_days) : PoolReplay::NextSubmission(nobody),
+      {until, options_.resolution});
   for (std::size_t i = 0; i < fates.size(); ++i) {
-    members_[i].ends[number] = fates[i].end;
+    members_[i].ends[number] = fates[i].end <= until ? fates[i].end : never;
     if (!members_[i].job.started) members_[i].fates[number] = fates[i];
   }
 }

@@ -24,6 +24,8 @@ class PoolForecast {
   [[nodiscard]] bool empty() const { return members_.empty(); }
   /// What it shares with other pools is not what it was.
   void forget_samples() { replay_.reset(); }
+  /// The snapshot's `now` is a later one.
+  void time_has_passed();
 
   /// Begins again if anything has changed. Errors: PoolReplay::make's.
   [[nodiscard]] Result<void> begin(const Scheduler& scheduler);

@@ -95,6 +95,10 @@ Result<void> PoolReplay::place_running() {
         if (slice.node >= cluster_.node_end())
           return refuse(i, "on a node that is not in its partition");
         if (!has_room(cluster_, slice)) return refuse(i, "on GPUs that are full");
+        const auto doubled = [&](const Slice& other) {
+          return &other < &slice && other.node == slice.node && (other.gpus & slice.gpus) != 0;
+        };
+        if (std::ranges::any_of(where, doubled)) return refuse(i, "on a GPU that it has twice");
         held += std::popcount(slice.gpus);
       }
       if (held != job.gpus) return refuse(i, "on another number of GPUs than it has");

@@ -23,6 +23,8 @@ class ChangingQueue {
     snapshot.now = as_of;
     snapshot.pools = small_cluster({4, 4}).partitions;
     snapshot.limits = {{.name = "few", .gpus = 12}};
+    snapshot.changes = {{as_of + Seconds(2000), 0, 1, NodeState::drained},
+                        {as_of + Seconds(9000), 0, 1, NodeState::up}};
     for (int i = 0; i < 200; ++i) {
       PastSubmission past;
       past.submit = as_of - Seconds(200 - i) * 3000;
@@ -45,6 +47,7 @@ class ChangingQueue {
     made.planned = FractionalSeconds(random_.between(100, 50'000));
     if (random_.below(4) == 0) made.belief.known_s = random_.between(100, 50'000);
     if (random_.below(3) == 0) made.limits = {0};
+    if (random_.below(5) == 0) made.eligible = as_of + Seconds(random_.between(1, 6000));
     // One GPU always finds room, as few run.
     if (random_.below(3) == 0) {
       made.gpus = 1;
@@ -116,6 +119,10 @@ TEST_CASE("after any changes a forecaster says what a fresh forecast says") {
             expected.jobs.erase(gone);
           }
         }
+        if (queue.below(3) == 0) {
+          expected.now += Seconds(queue.below(3000));
+          need(forecaster.advance(expected.now));
+        }
         EtaOptions few = options;
         few.samples = 7;
         if (step == 0)  // later, pools that have not changed say more
@@ -135,7 +142,20 @@ TEST_CASE("changes that cannot be are errors, and change nothing") {
   job.pool = 7;
   CHECK(forecaster.arrived(job).error().message == "job 0 is in no partition");
   CHECK(forecaster.ended("nobody").error().message == "no job nobody waits or runs");
+  CHECK(forecaster.advance(as_of - Seconds(1)).error().code == ErrorCode::invalid);
   CHECK(forecaster.snapshot().jobs.empty());
+  CHECK(forecaster.snapshot().now == as_of);
+  CHECK(need(forecaster.forecast()).jobs.empty());
+}
+
+TEST_CASE("a job that is in no partition can still leave the queue") {
+  ChangingQueue queue(1);
+  queue.snapshot.jobs.push_back(queue.job());
+  queue.snapshot.jobs.back().pool = 7;
+  const Scheduler fifo = need(make_scheduler("fifo", {ClusterSpec{queue.snapshot.pools}}, {}));
+  QueueForecaster forecaster(queue.snapshot, fifo, {});
+  CHECK(forecaster.forecast().error().message == "job 0 is in no partition");
+  need(forecaster.ended("0"));
   CHECK(need(forecaster.forecast()).jobs.empty());
 }
 

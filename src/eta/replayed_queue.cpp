@@ -69,7 +69,7 @@ QueueSnapshot ReplayedQueue::snapshot_at(SimTime now) const {
     made.ran_s = static_cast<double>((made.ended ? job.duration : now - outcome.start).count());
   }
   const RunTimeModel model(std::move(submitted), now);
-  snapshot.site = model.site(no_index, 1);
+  snapshot.site = model.site();
   snapshot.past = this->past(now);
   for (const std::uint32_t row : rows_at(now)) {
     const Job& job = replay_.trace.jobs[row];

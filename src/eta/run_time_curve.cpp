@@ -16,6 +16,8 @@ double RunTimeCurve::place_of(double seconds) {
   return std::min(place, static_cast<double>(bins));
 }
 
+double RunTimeCurve::seconds_at(double place) { return zero_s * std::expm1(place * width); }
+
 RunTimeCurve::RunTimeCurve(const Chances& chances) {
   for (std::size_t bin = 0; bin < bins; ++bin) {
     const float stay = bin + 1 == bins ? 0 : 1 - std::clamp(chances[bin], 0.0F, 1.0F);
@@ -46,14 +48,14 @@ double RunTimeCurve::draw(double share, double ran, double most) const {
   const auto at = static_cast<std::size_t>(bin);
   const double step = cumulative_[at + 1] - cumulative_[at];
   const double within = step > 0 ? std::clamp((wanted - cumulative_[at]) / step, 0.0, 1.0) : 0;
-  return std::clamp(zero_s * std::expm1((static_cast<double>(at) + within) * width), ran, most);
+  return std::clamp(seconds_at(static_cast<double>(at) + within), ran, most);
 }
 
 double RunTimeBelief::draw(double share, double ran, double most) const {
   if (known_s) return std::clamp(*known_s, ran, std::max(ran, most));
   if (curve) return after_s + curve->draw(share, std::max(0.0, ran - after_s), most - after_s);
   constexpr double longest_s = 1e9;
-  if (most < longest_s) return ran + (most - ran) * share;
+  if (most < longest_s) return ran + std::max(0.0, most - ran) * share;
   return std::min(longest_s, std::max(1.0, ran) / std::max(1e-9, 1 - share));
 }
 
@@ -66,11 +68,9 @@ std::string_view name_of(RunTimeSource source) {
     case RunTimeSource::user:
       return "user";
     case RunTimeSource::site:
-      return "site";
-    case RunTimeSource::limit:
       break;
   }
-  return "limit";
+  return "site";
 }
 
 std::string_view name_of(QueueBlock block) {

@@ -181,12 +181,11 @@ RunTimeBelief RunTimeModel::belief(std::size_t i) const {
   return {.curve = std::make_shared<const RunTimeCurve>(chances), .known_s = {}};
 }
 
-std::shared_ptr<const RunTimeCurve> RunTimeModel::site(std::uint32_t pool,
-                                                       std::int32_t gpus) const {
+std::shared_ptr<const RunTimeCurve> RunTimeModel::site() const {
   if (started_.empty()) return nullptr;
-  const Prior& site = prior(pool, size_class(gpus));
   RunTimeCurve::Chances chances{};
-  for (std::size_t bin = 0; bin < bins; ++bin) chances[bin] = static_cast<float>(site.chance[bin]);
+  for (std::size_t bin = 0; bin < bins; ++bin)
+    chances[bin] = static_cast<float>(anywhere_.chance[bin]);
   return std::make_shared<const RunTimeCurve>(chances);
 }
 

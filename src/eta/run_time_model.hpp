@@ -35,11 +35,10 @@ class RunTimeModel {
   /// Equal for submissions of one user and size of which each came at most ten minutes after the
   /// last.
   [[nodiscard]] std::uint32_t burst(std::size_t i) const { return bursts_[i]; }
-  /// Whether its user has started a run before.
+  /// Whether its user has started another run.
   [[nodiscard]] bool has_own(std::size_t i) const;
   /// What is believed of a job of nobody in particular; null before the first start.
-  [[nodiscard]] std::shared_ptr<const RunTimeCurve> site(std::uint32_t pool,
-                                                         std::int32_t gpus) const;
+  [[nodiscard]] std::shared_ptr<const RunTimeCurve> site() const;
 
  private:
   static constexpr std::size_t sizes = 7;

@@ -12,6 +12,7 @@ std::vector<SharedLimit> limits_left_to(const QueueSnapshot& snapshot, std::uint
   for (const SnapshotJob& job : snapshot.jobs) {
     if (!job.started || job.pool == pool) continue;
     for (const std::uint32_t limit : job.limits) {
+      if (limit >= left.size()) continue;  // forecast_queue() says so
       if (left[limit].gpus) *left[limit].gpus -= job.gpus;
       if (left[limit].jobs) --*left[limit].jobs;
     }

@@ -18,19 +18,13 @@ double log_logistic_beyond(double t, double p50, double spread) {
   return 1 / (1 + std::exp(std::log(t / p50) / std::max(narrowest, spread / log_odds)));
 }
 
-/// Where a bin begins, in seconds.
-double begin_of(std::size_t bin) {
-  constexpr double zero_s = 60;  // as RunTimeCurve::place_of
-  return zero_s * std::expm1(static_cast<double>(bin) * RunTimeCurve::width);
-}
-
 /// From which share is longer than each instant.
 template <class Beyond>
 RunTimeCurve curve_from(const Beyond& beyond) {
   RunTimeCurve::Chances chances{};
   double here = 1;
   for (std::size_t bin = 0; bin < RunTimeCurve::bins; ++bin) {
-    const double next = beyond(begin_of(bin + 1));
+    const double next = beyond(RunTimeCurve::seconds_at(static_cast<double>(bin + 1)));
     chances[bin] = static_cast<float>(here > 0 ? 1 - next / here : 1);
     here = next;
   }

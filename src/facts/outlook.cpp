@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/words.hpp"
 #include "facts/library.hpp"
 
 namespace schedmate::facts {
@@ -188,9 +189,8 @@ std::string too_many_processes(const Scene& scene) {
   const double nodes = scene.launch.nodes.number().value_or(std::max(scene.job.nodes, 1));
   const double all = *count * nodes;
   if (all <= scene.job.gpus && *count <= scene.gpus_per_node()) return "";
-  return fmt::format("starts {:g} processes on {:g} node{}, with {} GPU{} in all{}", all, nodes,
-                     nodes == 1 ? "" : "s", scene.job.gpus, scene.job.gpus == 1 ? "" : "s",
-                     at_place(each.place));
+  return fmt::format("starts {:g} processes on {:g} node{}, with {} in all{}", all, nodes,
+                     nodes == 1 ? "" : "s", counted(scene.job.gpus, "GPU"), at_place(each.place));
 }
 
 /// The product of the sizes that split a model: tensor x pipeline x context parallel.

@@ -48,7 +48,7 @@ Result<slurm::ClusterQueue> ask_slurm(const settings::Session& session, JobsFrom
       return tl::unexpected(said.error());
   }
   auto queue = slurm::read_queue(text);
-  if (!queue) return fail(queue.error().code, "what Slurm shows: line " + queue.error().message);
+  if (!queue) return fail(queue.error().code, "what Slurm shows: " + queue.error().message);
   if (!without.empty())
     queue->notes.push_back("limits of QOS and accounts are not known: " + without);
   constexpr Seconds usual{5};
@@ -81,6 +81,8 @@ Result<slurm::ClusterQueue> read_recorded(const settings::Session& session,
   auto queue = slurm::read_queue(*text);
   if (!queue) return fail(queue.error().code, fmt::format("{}: {}", name, queue.error().message));
   if (!held->note().empty()) queue->notes.push_back(held->note());
+  if (queue->text_times)
+    queue->notes.emplace_back("times without a zone are taken as UTC (record text with TZ=UTC)");
   return queue;
 }
 

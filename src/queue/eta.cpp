@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -92,7 +93,8 @@ Result<QueueWithForecast> with_forecast(const settings::Session& session, const 
   auto forecast = forecast_queue(snapshot, made.scheduler, made.options);
   if (!forecast) return tl::unexpected(forecast.error());
   made.forecast = *std::move(forecast);
-  const auto kept = kept_calibration(session, request, made.eta.policy, snapshot.now);
+  const auto kept = kept_calibration(
+      session, calibration_key(request, made.eta.cluster, made.eta.policy), snapshot.now);
   if (!kept) return tl::unexpected(kept.error());
   if (*kept) {
     calibrate(made.forecast, snapshot, (*kept)->calibration);
@@ -113,8 +115,14 @@ Result<QueueWithForecast> with_forecast(const settings::Session& session, const 
       each.text = block_in_words(told.block, snapshot.pools[snapshot.jobs[i].pool].name, each.gpus);
     }
     if (!each.awaited.empty()) continue;  // the scheduler's own are known
-    for (const JobForecast::Awaited& awaited : told.awaited)
-      each.awaited.push_back({snapshot.jobs[awaited.job].id, awaited.share});
+    for (const JobForecast::Awaited& awaited : told.awaited) {
+      const std::string& id = made.eta.jobs[awaited.job].id;
+      const auto other = std::ranges::find(each.awaited, id, &EtaJob::Awaited::id);
+      if (other == each.awaited.end())
+        each.awaited.push_back({id, awaited.share, awaited.job});
+      else  // another task of that array
+        other->share = std::min(1.0, other->share + awaited.share);
+    }
   }
   return made;
 }
@@ -179,17 +187,19 @@ void tell_of_slurm(const slurm::ClusterQueue& queue, const slurm::SnapshotOfQueu
   for (std::size_t i = 0; i < made.eta.jobs.size(); ++i) {
     const slurm::QueuedJob& job = queue.jobs[cluster.queued[i]];
     EtaJob& each = made.eta.jobs[i];
+    each.id = job.id;
     each.user = job.user;
     each.submit = job.submit;
     each.partition = fmt::format("{}", fmt::join(job.partitions, ","));
     each.of_same_array = i > 0 && cluster.queued[i] == cluster.queued[i - 1];
+    each.tasks = job.tasks_of_array;
     auto& choice = made.choices.emplace_back();
     if (!job.waits()) continue;
     const slurm::Blocker& blocker = cluster.blockers[i];
     each.scheduler_says = job.reason;
     each.reason = blocker.kind;
     each.text = blocker.text;
-    for (const std::string& id : blocker.jobs) each.awaited.push_back({id, 1});
+    for (const std::string& id : blocker.jobs) each.awaited.push_back({id, 1, {}});
     choice.change.limit_to_start_now = blocker.limit_to_start_now;
     choice.change.release = blocker.kind == "held" || blocker.kind == "begin_time";
     for (const slurm::Partition& partition : queue.partitions) {
@@ -206,9 +216,7 @@ void tell_of_slurm(const slurm::ClusterQueue& queue, const slurm::SnapshotOfQueu
 Result<QueueWithForecast> forecast_of_cluster(const settings::Session& session,
                                               const EtaRequest& request,
                                               const study::PolicySpec& policy) {
-  if (!request.at.empty() || !request.cluster.empty() || request.outcome)
-    return fail(ErrorCode::unsupported,
-                "eta: --at, --outcome and --cluster are of a trace: --from trace:FORMAT:PATH");
+  if (auto checked = check_of_cluster(request); !checked) return tl::unexpected(checked.error());
   const auto queue = read_cluster_queue(session, request.from);
   if (!queue) return tl::unexpected(queue.error());
   const std::string source = request.from.empty() ? "slurm" : request.from;
@@ -234,6 +242,7 @@ Result<QueueWithForecast> forecast_of_cluster(const settings::Session& session,
   if (!scheduler) return tl::unexpected(scheduler.error());
   QueueWithForecast made;
   made.eta.policy = policy.text;
+  made.eta.cluster = queue->cluster;
   made.eta.jobs = jobs_of(cluster->snapshot);
   made.eta.notes = queue->notes;
   made.eta.notes.insert(made.eta.notes.end(), cluster->notes.begin(), cluster->notes.end());
@@ -253,16 +262,27 @@ Result<QueueWithForecast> forecast_of_cluster(const settings::Session& session,
   made.scheduler = *std::move(scheduler);
   made.options = options_of(session, request);
   auto with = with_forecast(session, request, std::move(made));
-  if (!with)
-    return fail(with.error().code, fmt::format("{}: {}", request.from, with.error().message));
+  if (!with) return fail(with.error().code, fmt::format("{}: {}", source, with.error().message));
   return with;
+}
+
+}  // namespace
+
+std::string note_of_other_resources(std::span<const EtaJob> jobs) {
+  constexpr std::array<std::string_view, 3> reasons{"cpus", "memory", "node_busy"};
+  const auto count = std::ranges::count_if(jobs, [&](const EtaJob& job) {
+    return std::ranges::find(reasons, job.reason) != reasons.end();
+  });
+  return count == 0 ? ""
+                    : fmt::format(
+                          "the replay counts GPUs, not CPUs, memory or named nodes: {} may "
+                          "start later for want of these",
+                          counted(count, "job"));
 }
 
 Document instant_document(SimTime when) {
   return when == never ? Document(nullptr) : Document(seconds_of(when));
 }
-
-}  // namespace
 
 Document quantiles_document(const InstantQuantiles& instants) {
   return {{"p10", instant_document(instants.p10)},
@@ -285,7 +305,8 @@ Result<Eta> eta(const settings::Session& session, const EtaRequest& request) {
   for (std::size_t i = made->asked.value_or(0); i < list.jobs.size(); ++i) {
     EtaJob& each = list.jobs[i];
     if (each.of_same_array)
-      jobs.back().end.p90 = std::max(jobs.back().end.p90, each.end.p90);
+      for (const auto at : instants_of_shares)
+        jobs.back().end.*at = std::max(jobs.back().end.*at, each.end.*at);
     else if (made->asked && i > *made->asked)
       break;
     else
@@ -293,12 +314,15 @@ Result<Eta> eta(const settings::Session& session, const EtaRequest& request) {
   }
   list.jobs = std::move(jobs);
   if (made->asked) list.gpus = 0;
+  if (std::string note = note_of_other_resources(list.jobs); !note.empty())
+    list.notes.push_back(std::move(note));
   return list;
 }
 
 Document eta_document(const Eta& eta) {
   Document document = {{"schema", "schedmate.eta.v1"},
                        {"now", seconds_of(eta.now)},
+                       {"cluster", eta.cluster.empty() ? Document(nullptr) : Document(eta.cluster)},
                        {"policy", eta.policy},
                        {"samples", eta.samples},
                        {"calibrated_on", eta.calibrated_on},
@@ -315,6 +339,7 @@ Document eta_document(const Eta& eta) {
                     {"user", job.user},
                     {"state", job.started ? "running" : "waiting"},
                     {"gpus", job.gpus},
+                    {"tasks", job.tasks},
                     {"partition", job.partition},
                     {"submit_s", seconds_of(job.submit)},
                     {"start_s", job.start ? quantiles_document(*job.start) : Document(nullptr)},

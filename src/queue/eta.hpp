@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <schedmate/earlier.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,16 +37,19 @@ struct EtaJob {
   struct Awaited {
     std::string id;
     double share = 0;
+    std::optional<std::size_t> job;  ///< which of the snapshot, where the samples name it
   };
   std::vector<Awaited> awaited;
   RunTimeSource by = RunTimeSource::site;
   /// In the replay, where the request asks for it; `never` = not within it.
   std::optional<SimTime> started_then, ended_then;
+  std::int64_t tasks = 1;      ///< of an array, that wait behind this line
   bool of_same_array = false;  ///< one more task of the array that waits as the job before it
 };
 
 struct Eta {
-  SimTime now;  ///< on the clock of the trace or of the cluster
+  SimTime now;          ///< on the clock of the trace or of the cluster
+  std::string cluster;  ///< Slurm's name of it; "" = a trace, or not said
   std::string policy;
   std::int64_t samples = 0;
   /// How many earlier forecasts the intervals are held against; 0 = they are those of the samples.
@@ -84,8 +88,13 @@ struct QueueWithForecast {
 /// The same as a list.
 [[nodiscard]] Result<Eta> eta(const settings::Session& session, const EtaRequest& request);
 
+/// Seconds on the clock of the trace or of the cluster; null for `never`.
+[[nodiscard]] Document instant_document(SimTime when);
 /// {"p10": seconds, "p50": ..., "p90": ...}, null for `never`.
 [[nodiscard]] Document quantiles_document(const InstantQuantiles& instants);
+
+/// What the replay leaves out that some of these jobs wait for; "" = nothing.
+[[nodiscard]] std::string note_of_other_resources(std::span<const EtaJob> jobs);
 
 /// `schedmate.eta.v1` (docs/formats/eta.md).
 [[nodiscard]] Document eta_document(const Eta& eta);

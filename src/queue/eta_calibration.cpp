@@ -19,12 +19,6 @@ constexpr std::string_view space = "eta_calibration";
 constexpr std::array<std::string_view, forecast_kinds> kind_names{"start", "end_of_running",
                                                                   "end_of_waiting"};
 
-/// A store is that of one site.
-std::string key_of(const EtaRequest& request, const std::string& policy) {
-  return fmt::format("{}|{}|{}", is_trace(request) ? request.from : "slurm", request.cluster,
-                     policy);
-}
-
 Result<void> keep(const settings::Session& session, const EtaCalibrationRequest& request,
                   const EtaCalibrationFigures& figures, std::span<const PastForecast> forecasts) {
   Document kept = {{"until", seconds_of(figures.until)}, {"forecasts", Document::array()}};
@@ -41,7 +35,9 @@ Result<void> keep(const settings::Session& session, const EtaCalibrationRequest&
                 fmt::format("eta calibration: {} belongs to another user", session.state_dir()));
   constexpr std::uint64_t most_bytes = std::uint64_t{32} << 20U;
   return history->store->cache(
-      {std::string(space), key_of(request.of, figures.policy), "", kept.dump()}, most_bytes);
+      {std::string(space), calibration_key(request.of, figures.cluster, figures.policy), "",
+       kept.dump()},
+      most_bytes);
 }
 
 std::optional<PastForecast> forecast_from(const Document& row) {
@@ -86,13 +82,18 @@ EtaCalibrationFigures::OfKind judged(ForecastKind kind, std::span<const PastFore
 
 }  // namespace
 
+std::string calibration_key(const EtaRequest& request, const std::string& cluster,
+                            const std::string& policy) {
+  return is_trace(request) ? fmt::format("{}|{}|{}", request.from, request.cluster, policy)
+                           : fmt::format("slurm|{}|{}", cluster, policy);
+}
+
 Result<EtaCalibrationFigures> calibrate_eta(const settings::Session& session,
                                             const EtaCalibrationRequest& request) {
   const auto policy = policy_of(request.of);
   if (!policy) return tl::unexpected(policy.error());
   const Seconds days(request.days * 86'400);
   EtaCalibrationFigures figures;
-  figures.from = request.of.from;
   figures.policy = policy->text;
   eta::LookBack asked;
   asked.instants = request.instants;
@@ -112,6 +113,7 @@ Result<EtaCalibrationFigures> calibrate_eta(const settings::Session& session,
   } else {
     const auto past = past_of_site(session, request.of);
     if (!past) return tl::unexpected(past.error());
+    figures.cluster = past->cluster_name;
     const auto scheduler = study::plain_scheduler(*policy, past->cluster, asked.how.seed);
     if (!scheduler) return tl::unexpected(scheduler.error());
     seen = look(past->view(), *scheduler, past->now);
@@ -122,7 +124,7 @@ Result<EtaCalibrationFigures> calibrate_eta(const settings::Session& session,
   if (seen.forecasts.empty())
     return fail(
         ErrorCode::invalid,
-        fmt::format("{}: no forecast of the past could be made: {}", figures.from,
+        fmt::format("eta calibration: no forecast of the past could be made: {}",
                     seen.left_out > 0 ? seen.why_left_out : "nothing waited or ran in these days"));
   if (seen.left_out > 0)
     figures.notes.push_back(
@@ -137,14 +139,16 @@ Result<EtaCalibrationFigures> calibrate_eta(const settings::Session& session,
 }
 
 Document eta_calibration_document(const EtaCalibrationFigures& figures) {
-  Document document = {{"schema", "schedmate.eta_calibration.v1"},
-                       {"policy", figures.policy},
-                       {"since", seconds_of(figures.since)},
-                       {"until", seconds_of(figures.until)},
-                       {"instants", figures.instants},
-                       {"asked", quantile_shares},
-                       {"kinds", Document::array()},
-                       {"notes", figures.notes}};
+  Document document = {
+      {"schema", "schedmate.eta_calibration.v1"},
+      {"cluster", figures.cluster.empty() ? Document(nullptr) : Document(figures.cluster)},
+      {"policy", figures.policy},
+      {"since", seconds_of(figures.since)},
+      {"until", seconds_of(figures.until)},
+      {"instants", figures.instants},
+      {"asked", quantile_shares},
+      {"kinds", Document::array()},
+      {"notes", figures.notes}};
   for (const auto& each : figures.kinds) {
     Document told = Document::array(), calibrated = Document::array();
     for (const double share : each.told) told.push_back(as_known(share, 4));
@@ -159,12 +163,11 @@ Document eta_calibration_document(const EtaCalibrationFigures& figures) {
 }
 
 Result<std::optional<KeptCalibration>> kept_calibration(const settings::Session& session,
-                                                        const EtaRequest& request,
-                                                        const std::string& policy, SimTime now) {
+                                                        const std::string& key, SimTime now) {
   const auto history = service::find_history(session);
   if (!history) return tl::unexpected(history.error());
   if (!*history) return std::nullopt;
-  const auto kept = (*history)->store->cached(std::string(space), key_of(request, policy));
+  const auto kept = (*history)->store->cached(std::string(space), key);
   if (!kept) return tl::unexpected(kept.error());
   if (!*kept) return std::nullopt;
   const auto refuse = [] {

@@ -16,7 +16,8 @@ struct EtaCalibrationRequest {
 };
 
 struct EtaCalibrationFigures {
-  std::string from, policy;
+  std::string cluster;  ///< as in Eta
+  std::string policy;
   SimTime since, until;
   std::int64_t instants = 0;
   struct OfKind {
@@ -43,10 +44,13 @@ struct KeptCalibration {
   EtaCalibration calibration;
   std::int64_t forecasts = 0;
 };
-/// What was kept for this cluster or trace and this policy, unless it knows of times after `now`.
-/// Errors: those of the store; invalid for one that cannot be read.
+/// Under which it is kept: each trace, and each cluster of this name ("" = none is said), has one
+/// for each policy.
+[[nodiscard]] std::string calibration_key(const EtaRequest& request, const std::string& cluster,
+                                          const std::string& policy);
+/// What was kept under this key, unless it knows of times after `now`. Errors: those of the store;
+/// invalid for one that cannot be read.
 [[nodiscard]] Result<std::optional<KeptCalibration>> kept_calibration(
-    const settings::Session& session, const EtaRequest& request, const std::string& policy,
-    SimTime now);
+    const settings::Session& session, const std::string& key, SimTime now);
 
 }  // namespace schedmate::queue

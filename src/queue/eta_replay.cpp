@@ -15,6 +15,12 @@ constexpr std::string_view trace_mark = "trace:";
 
 bool is_trace(const EtaRequest& request) { return request.from.starts_with(trace_mark); }
 
+Result<void> check_of_cluster(const EtaRequest& request) {
+  if (request.at.empty() && request.cluster.empty() && !request.outcome) return {};
+  return fail(ErrorCode::unsupported,
+              "eta: --at, --outcome and --cluster are of a trace: --from trace:FORMAT:PATH");
+}
+
 EtaOptions options_of(const settings::Session& session, const EtaRequest& request) {
   return {.samples = request.samples,
           .seed = static_cast<std::uint64_t>(session.settings.whole("seed")),

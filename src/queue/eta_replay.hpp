@@ -11,6 +11,8 @@
 namespace schedmate::queue {
 
 [[nodiscard]] bool is_trace(const EtaRequest& request);
+/// Errors: unsupported for flags that are of a trace.
+[[nodiscard]] Result<void> check_of_cluster(const EtaRequest& request);
 [[nodiscard]] EtaOptions options_of(const settings::Session& session, const EtaRequest& request);
 
 /// Errors: of the text; unsupported for what an elastic cluster needs.

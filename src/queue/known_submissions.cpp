@@ -18,19 +18,11 @@ namespace {
 
 constexpr Seconds past_days{28 * 86'400};
 
-std::uint32_t number_in(std::map<std::string, std::uint32_t, std::less<>>& numbers,
-                        const std::string& name) {
-  return numbers.try_emplace(name, static_cast<std::uint32_t>(numbers.size())).first->second;
-}
-
 std::int32_t gpus_of(std::int64_t gpus) {
   return static_cast<std::int32_t>(std::clamp<std::int64_t>(gpus, 0, 1'000'000));
 }
 
 double whole(Seconds ran) { return FractionalSeconds(std::max(Seconds(1), ran)).count(); }
-
-/// Of a task the array that it is of.
-std::string_view array_of(std::string_view id) { return id.substr(0, id.find('_')); }
 
 /// Nothing where its user read "not known". The advice is of how long the job holds its GPUs,
 /// however it ends.
@@ -52,8 +44,8 @@ SimTime end_of(const JobRecord& record) {
 /// Of an array every task has the advice that its submission got.
 Result<std::optional<JobRecord>> record_of(Store& store, std::string_view id) {
   auto record = store.get(std::string(id));
-  if (!record || *record || array_of(id) == id) return record;
-  return store.get(std::string(array_of(id)));
+  if (!record || *record || slurm::array_of(id) == id) return record;
+  return store.get(std::string(slurm::array_of(id)));
 }
 
 }  // namespace
@@ -70,19 +62,14 @@ Result<KnownSubmissions> KnownSubmissions::read(const settings::Session& session
 
 Result<void> KnownSubmissions::read_history(const settings::Session& session,
                                             const std::string& wanted) {
-  auto history = service::find_history(session);
+  auto history = service::find_history_of_all(session);
   if (!history) return tl::unexpected(history.error());
   if (!*history) return {};
-  if ((*history)->role != Role::cluster_operator)
-    return fail(ErrorCode::refused,
-                fmt::format("eta: {} belongs to another user; only its owner sees the run times "
-                            "of all users (--state-dir DIR)",
-                            session.state_dir()));
   Store& store = *(*history)->store;
   std::set<std::string_view> queued;
   for (std::size_t i = 0; i < queue_->jobs.size(); ++i) {
     const slurm::QueuedJob& job = queue_->jobs[i];
-    queued.insert(array_of(job.id));
+    queued.insert(slurm::array_of(job.id));
     const auto record = record_of(store, job.id);
     if (!record) return tl::unexpected(record.error());
     if (!*record) continue;
@@ -95,7 +82,8 @@ Result<void> KnownSubmissions::read_history(const settings::Session& session,
     const bool ended = end_of(record) <= queue_->now;
     if (ended && record.id == wanted) end_of_wanted_ = service::end_word(record);
     // What had not ended is in the queue, which knows it as it was then.
-    if (record.outcome->start && (ended || !queued.contains(array_of(record.id)))) add(record);
+    if (record.outcome->start && (ended || !queued.contains(slurm::array_of(record.id))))
+      add(record);
     return true;
   });
 }
@@ -104,8 +92,8 @@ void KnownSubmissions::add(const JobRecord& record) {
   const Outcome& outcome = *record.outcome;
   const SimTime start = *outcome.start;
   Row& row = rows_.emplace_back();
-  row.job.user = number_in(users_, record.user);
-  row.job.pool = number_in(partitions_, record.vc);
+  row.job.user = users_.of(record.user);
+  row.job.pool = partitions_.of(record.vc);
   row.job.gpus = gpus_of(record.gpus);
   row.job.submit = record.submit;
   row.limit = record.time_limit;
@@ -120,8 +108,8 @@ void KnownSubmissions::add_queue() {
   for (std::size_t i = 0; i < queue_->jobs.size(); ++i) {
     const slurm::QueuedJob& job = queue_->jobs[i];
     Row& row = rows_.emplace_back();
-    row.job.user = number_in(users_, job.user);
-    row.job.pool = number_in(partitions_, job.partitions.empty() ? "" : job.partitions.front());
+    row.job.user = users_.of(job.user);
+    row.job.pool = partitions_.of(job.partitions.empty() ? "" : job.partitions.front());
     row.job.gpus = gpus_of(job.gpus);
     row.job.submit = job.submit;
     row.limit = job.limit;
@@ -153,24 +141,12 @@ slurm::JobBelief KnownSubmissions::belief(std::size_t queued) const {
           model_->has_own(row) ? RunTimeSource::user : RunTimeSource::site};
 }
 
-/// What Slurm takes its run time to be.
-FractionalSeconds KnownSubmissions::planned(const Row& row, const std::string& partition) const {
-  if (row.limit) return *row.limit;
-  constexpr Seconds unlimited{365 * 86'400};
-  const auto found = std::ranges::find(queue_->partitions, partition, &slurm::Partition::name);
-  if (found == queue_->partitions.end()) return unlimited;
-  return found->usual.value_or(found->most.value_or(unlimited));
-}
-
 void KnownSubmissions::complete(slurm::SnapshotOfQueue& made) const {
-  constexpr auto no_pool = std::numeric_limits<std::uint32_t>::max();
-  made.snapshot.site = model_->site(no_pool, 1);
+  made.snapshot.site = model_->site();
   if (runs_ == 0)
     made.notes.emplace_back(
         "no past run times: `history import sacct:FILE` gives them; until then every job is taken "
         "to run as those that run now, and nothing new to be submitted");
-  std::vector<const std::string*> partitions(partitions_.size());
-  for (const auto& [name, number] : partitions_) partitions[number] = &name;
   // The numbers of the snapshot's users, and others for everybody else.
   std::map<std::uint32_t, std::uint32_t> users;
   for (std::size_t i = 0; i < made.snapshot.jobs.size(); ++i)
@@ -183,7 +159,7 @@ void KnownSubmissions::complete(slurm::SnapshotOfQueue& made) const {
     const eta::Submitted& job = row.job;
     if (job.submit < queue_->now - past_days || job.submit >= queue_->now || job.gpus == 0)
       continue;
-    const std::string& partition = *partitions[job.pool];
+    const std::string& partition = partitions_.names()[job.pool];
     const auto pool = made.pool_of.find(partition);
     if (pool == made.pool_of.end()) continue;
     const auto [user, fresh] = users.try_emplace(job.user, next);
@@ -194,7 +170,7 @@ void KnownSubmissions::complete(slurm::SnapshotOfQueue& made) const {
                     .gpus = job.gpus,
                     .ran_s = job.start ? job.ran_s : 0,
                     .ended = job.ended,
-                    .planned = planned(row, partition)});
+                    .planned = slurm::planned_run_time(*queue_, row.limit, {&partition, 1})});
     if (!row.queued) newest = job.submit;
   }
   if (newest) made.snapshot.past = std::move(past);

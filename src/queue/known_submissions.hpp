@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/numbering.hpp"
 #include "eta/run_time_model.hpp"
 #include "settings/session.hpp"
 #include "slurm/snapshot.hpp"
@@ -38,7 +39,6 @@ class KnownSubmissions {
   [[nodiscard]] const std::string& end_of_wanted() const { return end_of_wanted_; }
 
  private:
-  using Numbers = std::map<std::string, std::uint32_t, std::less<>>;
   struct Row {
     eta::Submitted job;  ///< its pool is the number of its partition
     std::optional<Seconds> limit;
@@ -49,11 +49,10 @@ class KnownSubmissions {
   void add(const JobRecord& record);
   void add_queue();
   void settle();
-  [[nodiscard]] FractionalSeconds planned(const Row& row, const std::string& partition) const;
 
   const slurm::ClusterQueue* queue_;
   std::vector<Row> rows_;  // in order of submission
-  Numbers users_, partitions_;
+  Numbering users_, partitions_;
   std::optional<eta::RunTimeModel> model_;
   std::vector<std::size_t> stands_;  // of each job of the queue, in rows_
   std::map<std::size_t, RunTimeDistribution> advised_;

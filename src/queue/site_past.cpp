@@ -6,17 +6,15 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <map>
 
+#include "base/numbering.hpp"
 #include "queue/cluster_queue.hpp"
+#include "queue/eta_replay.hpp"
 #include "service/advisor_state.hpp"
 #include "slurm/snapshot.hpp"
 
 namespace schedmate::queue {
 namespace {
-
-/// Of a job without one.
-constexpr Seconds unlimited{365 * 86'400};
 
 std::string_view kept_text(Trace& trace, const std::string& text) {
   auto copy = std::make_unique<char[]>(text.size() + 1);
@@ -28,27 +26,27 @@ std::string_view kept_text(Trace& trace, const std::string& text) {
 }  // namespace
 
 Result<SitePast> past_of_site(const settings::Session& session, const EtaRequest& request) {
+  if (auto checked = check_of_cluster(request); !checked) return tl::unexpected(checked.error());
   const auto queue = read_cluster_queue(session, request.from);
   if (!queue) return tl::unexpected(queue.error());
   const auto cluster =
       slurm::snapshot_of(*queue, [](const slurm::QueuedJob&) { return slurm::JobBelief(); });
   if (!cluster) return tl::unexpected(cluster.error());
-  const auto history = service::find_history(session);
+  const auto history = service::find_history_of_all(session);
   if (!history) return tl::unexpected(history.error());
   SitePast past;
   past.now = queue->now;
+  past.cluster_name = queue->cluster;
   past.cluster.partitions = cluster->snapshot.pools;
-  for (const PartitionSpec& pool : past.cluster.partitions) past.trace.vcs.push_back(pool.name);
+  // A partition of nodes with other numbers of GPUs has several pools of its name.
+  for (PartitionSpec& pool : past.cluster.partitions) {
+    pool.name = fmt::format("{}, pool {}", pool.name, past.trace.vcs.size() + 1);
+    past.trace.vcs.push_back(pool.name);
+  }
   std::vector<JobRecord> records;
   if (*history) {
-    if ((*history)->role != Role::cluster_operator)
-      return fail(ErrorCode::refused,
-                  fmt::format("eta: {} belongs to another user; only its owner sees the run times "
-                              "of all users (--state-dir DIR)",
-                              session.state_dir()));
-    JobFilter filter;
-    filter.finished = true;
-    filter.limit = std::numeric_limits<std::size_t>::max();
+    const JobFilter filter{
+        .finished = true, .limit = std::numeric_limits<std::size_t>::max(), .brief = true};
     auto read = (*history)->store->each(filter, [&](JobRecord record) {
       if (record.outcome && record.outcome->start && record.gpus > 0 &&
           cluster->pool_of.contains(record.vc) &&
@@ -63,14 +61,11 @@ Result<SitePast> past_of_site(const settings::Session& session, const EtaRequest
                 "eta calibration: the history has no run on GPUs of these partitions: `schedmate "
                 "history import sacct:FILE` first");
   std::ranges::stable_sort(records, {}, &JobRecord::submit);
-  std::map<std::string, std::uint32_t> users;
+  Numbering users;
   for (const JobRecord& record : records) {
-    const auto [user, fresh] =
-        users.try_emplace(record.user, static_cast<std::uint32_t>(past.trace.users.size()));
-    if (fresh) past.trace.users.push_back(record.user);
     Job& job = past.trace.jobs.emplace_back();
     job.id = kept_text(past.trace, record.id);
-    job.user = user->second;
+    job.user = users.of(record.user);
     job.vc = cluster->pool_of.at(record.vc);
     job.gpus = static_cast<std::int32_t>(record.gpus);
     job.submit = record.submit;
@@ -80,8 +75,9 @@ Result<SitePast> past_of_site(const settings::Session& session, const EtaRequest
     outcome.started = true;
     outcome.start = *record.outcome->start;
     outcome.end = outcome.start + job.duration;
-    past.limits.push_back(record.time_limit.value_or(unlimited));
+    past.limits.push_back(slurm::planned_run_time(*queue, record.time_limit, {&record.vc, 1}));
   }
+  past.trace.users = users.names();
   return past;
 }
 

@@ -14,7 +14,8 @@ namespace schedmate::queue {
 
 struct SitePast {
   Trace trace;
-  ClusterSpec cluster;  ///< as it is now; its nodes are taken to have been there all the time
+  std::string cluster_name;  ///< "" = not said
+  ClusterSpec cluster;       ///< as it is now; its nodes are taken to have been there all the time
   std::vector<JobOutcome> outcomes;
   std::vector<Seconds> limits;  ///< what the scheduler planned with
   SimTime now;

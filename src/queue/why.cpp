@@ -43,12 +43,12 @@ void add_others(const QueueWithForecast& queue, std::size_t job, Why& made) {
   made.rests_on.past_runs = queue.past_runs;
 }
 
-/// What the replay leaves out and this very job waits for.
-void add_note(Why& made) {
-  for (const std::string_view reason : {"cpus", "memory", "node_busy"})
-    if (made.job.reason == reason)
-      made.notes.emplace_back(
-          "the replay counts GPUs, not CPUs, memory or named nodes: this job may start later");
+void add_notes(Why& made) {
+  if (std::string note = note_of_other_resources({&made.job, 1}); !note.empty())
+    made.notes.push_back(std::move(note));
+  if (made.calibrated_on > 0 && !made.earlier.empty())
+    made.notes.emplace_back(
+        "what starts it earlier is judged by the samples as they are, not calibrated");
 }
 
 void add_awaited(const QueueWithForecast& queue, Why& made) {
@@ -56,8 +56,10 @@ void add_awaited(const QueueWithForecast& queue, Why& made) {
     Why::Awaited& each = made.awaited.emplace_back();
     each.id = awaited.id;
     each.share = awaited.share;
-    const auto found = std::ranges::find(queue.eta.jobs, awaited.id, &EtaJob::id);
-    if (found == queue.eta.jobs.end()) continue;
+    const auto& jobs = queue.eta.jobs;
+    const auto found = awaited.job ? jobs.begin() + static_cast<std::ptrdiff_t>(*awaited.job)
+                                   : std::ranges::find(jobs, awaited.id, &EtaJob::id);
+    if (found == jobs.end()) continue;
     each.user = found->user;
     each.gpus = found->gpus;
     each.end = found->end;
@@ -68,8 +70,8 @@ std::string in_plain_words(const Earlier& what, const EtaJob& job, const Snapsho
                            const std::string& partition) {
   switch (what.change) {
     case JobChange::gpus:
-      return fmt::format("{} GPU{} instead of {}; it will run the longer for it", what.job.gpus,
-                         what.job.gpus == 1 ? "" : "s", as_it_is.gpus);
+      return fmt::format("{} instead of {}; it will run the longer for it",
+                         counted(what.job.gpus, "GPU"), as_it_is.gpus);
     case JobChange::limit:
       return fmt::format("a time limit of {} instead of {}; {} of its likely run times are within",
                          in_words(*what.job.limit), in_words(*as_it_is.limit),
@@ -102,10 +104,6 @@ Result<void> add_earlier(const QueueWithForecast& queue, std::size_t job, Why& m
   return {};
 }
 
-Document instant(SimTime when) {
-  return when == never ? Document(nullptr) : Document(seconds_of(when));
-}
-
 Document change_document(const Why::Change& change) {
   const Earlier& what = change.what;
   Document made = {{"change", what.change == JobChange::pool ? "partition" : name_of(what.change)},
@@ -116,8 +114,8 @@ Document change_document(const Why::Change& change) {
     made["covers"] = what.covers;
   }
   if (what.change == JobChange::pool) made["partition"] = change.partition;
-  made["start_s"] = instant(what.after);
-  made["instead_of_s"] = instant(what.before);
+  made["start_s"] = instant_document(what.after);
+  made["instead_of_s"] = instant_document(what.before);
   made["share"] = what.share;
   return made;
 }
@@ -130,6 +128,7 @@ Result<Why> why(const settings::Session& session, const EtaRequest& request) {
   const std::size_t job = queue->asked.value();
   Why made;
   made.now = queue->eta.now;
+  made.cluster = queue->eta.cluster;
   made.policy = queue->eta.policy;
   made.samples = queue->eta.samples;
   made.calibrated_on = queue->eta.calibrated_on;
@@ -142,26 +141,28 @@ Result<Why> why(const settings::Session& session, const EtaRequest& request) {
   }
   add_others(*queue, job, made);
   add_awaited(*queue, made);
-  add_note(made);
   if (auto added = add_earlier(*queue, job, made); !added) return tl::unexpected(added.error());
+  add_notes(made);
   return made;
 }
 
 Document why_document(const Why& why) {
   const EtaJob& job = why.job;
-  Document document = {{"schema", "schedmate.why.v1"},
-                       {"now", seconds_of(why.now)},
-                       {"policy", why.policy},
-                       {"samples", why.samples},
-                       {"job_id", job.id},
-                       {"user", job.user},
-                       {"partition", job.partition},
-                       {"gpus", job.gpus},
-                       {"state", job.started ? "running" : "waiting"},
-                       {"submit_s", seconds_of(job.submit)},
-                       {"started_s", job.started ? instant(*job.started) : Document(nullptr)},
-                       {"start_s", job.start ? quantiles_document(*job.start) : Document(nullptr)},
-                       {"end_s", quantiles_document(job.end)}};
+  Document document = {
+      {"schema", "schedmate.why.v1"},
+      {"now", seconds_of(why.now)},
+      {"cluster", why.cluster.empty() ? Document(nullptr) : Document(why.cluster)},
+      {"policy", why.policy},
+      {"samples", why.samples},
+      {"job_id", job.id},
+      {"user", job.user},
+      {"partition", job.partition},
+      {"gpus", job.gpus},
+      {"state", job.started ? "running" : "waiting"},
+      {"submit_s", seconds_of(job.submit)},
+      {"started_s", job.started ? instant_document(*job.started) : Document(nullptr)},
+      {"start_s", job.start ? quantiles_document(*job.start) : Document(nullptr)},
+      {"end_s", quantiles_document(job.end)}};
   Document blocked = nullptr;
   if (!job.started && job.reason != name_of(QueueBlock::none))
     blocked = {{"reason", job.reason},

@@ -12,6 +12,7 @@ namespace schedmate::queue {
 
 struct Why {
   SimTime now;
+  std::string cluster;  ///< as in Eta
   std::string policy;
   std::int64_t samples = 0;
   std::int64_t calibrated_on = 0;  ///< as in Eta

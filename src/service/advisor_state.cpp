@@ -65,6 +65,16 @@ Result<std::optional<HistoryAccess>> find_history(const settings::Session& sessi
   return std::optional(*std::move(history));
 }
 
+Result<std::optional<HistoryAccess>> find_history_of_all(const settings::Session& session) {
+  auto history = find_history(session);
+  if (history && *history && (*history)->role != Role::cluster_operator)
+    return fail(ErrorCode::refused,
+                fmt::format("{} belongs to another user; only its owner sees the run times of all "
+                            "users (--state-dir DIR)",
+                            session.state_dir()));
+  return history;
+}
+
 Result<AdvisorState> open_state(const settings::Session& session) {
   auto history = open_history(session);
   if (!history) return tl::unexpected(history.error());

@@ -24,6 +24,11 @@ struct HistoryAccess {
 /// The same for a history that is there; nothing is made.
 [[nodiscard]] Result<std::optional<HistoryAccess>> find_history(const settings::Session& session);
 
+/// The same, for what rests on the jobs of all users. Errors: also refused, where the history
+/// belongs to another user.
+[[nodiscard]] Result<std::optional<HistoryAccess>> find_history_of_all(
+    const settings::Session& session);
+
 struct AdvisorState {
   std::unique_ptr<Store> store;
   std::unique_ptr<Embedder> embedder;

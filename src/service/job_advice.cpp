@@ -9,6 +9,7 @@
 
 #include "advisor/admission.hpp"
 #include "advisor/advisor.hpp"
+#include "base/words.hpp"
 #include "core/facts_json.hpp"
 
 namespace schedmate::service {
@@ -92,7 +93,7 @@ std::optional<SizeAdvice> cpu_advice(const JobRecord& record, const JobUse& use)
   const auto asked = std::max<std::int64_t>(std::max<std::int64_t>(1, record.gpus),
                                             static_cast<std::int64_t>(std::ceil(spare * busy)));
   if (asked >= record.cpus) return std::nullopt;
-  return SizeAdvice{"cpus", fmt::format("{} CPU{} in all", asked, asked == 1 ? "" : "s"),
+  return SizeAdvice{"cpus", counted(asked, "CPU") + " in all",
                     fmt::format("{:.2g} of {} were busy", busy, record.cpus)};
 }
 

@@ -142,10 +142,6 @@ std::string node_words(const UsedNode& node, Seconds ran) {
   return fmt::format("{}: {}", node.node, parts.empty() ? "nothing measured" : in_a_row(parts));
 }
 
-std::string count_words(std::int64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 }  // namespace
 
 std::optional<std::int64_t> cpus_per_node(const JobRecord& record) {
@@ -224,11 +220,10 @@ void fill_use(const Outcome& from, Outcome& into) {
 
 std::string asked_words(const JobRecord& record) {
   if (record.id.empty()) return "";
-  std::vector<std::string> asked = {count_words(record.gpus, "GPU"),
-                                    count_words(record.nodes, "node")};
+  std::vector<std::string> asked = {counted(record.gpus, "GPU"), counted(record.nodes, "node")};
   if (!record.gpu_type.empty()) asked[0] += " (" + record.gpu_type + ")";
   const auto each = record.nodes > 1 ? cpus_per_node(record) : std::nullopt;
-  if (record.cpus > 0) asked.push_back(count_words(record.cpus, "CPU"));
+  if (record.cpus > 0) asked.push_back(counted(record.cpus, "CPU"));
   if (each) asked.back() += fmt::format(" ({} a node)", *each);
   if (record.memory_mib) asked.push_back(mib_in_words(*record.memory_mib));
   if (record.time_limit) asked.push_back("limit " + in_words(*record.time_limit));

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "base/words.hpp"
 #include "report/text_safety.hpp"
 #include "service/whatif_verdict.hpp"
 

@@ -216,8 +216,7 @@ std::string failures_of(const WhatifAnswer& answer) {
         joined(parts));
   }
   if (cancelled > 0)
-    text += fmt::format(" {} cancelled while running {} not counted.",
-                        counted(static_cast<std::uint64_t>(cancelled), "job"),
+    text += fmt::format(" {} cancelled while running {} not counted.", counted(cancelled, "job"),
                         cancelled == 1 ? "is" : "are");
   return text;
 }
@@ -367,10 +366,6 @@ std::string_view word_for(const WhatifPolicy& policy, const Change& change) {
 
 std::string time_in_words(double seconds) {
   return std::isfinite(seconds) ? in_words(Seconds(std::llround(seconds))) : "never";
-}
-
-std::string counted(std::uint64_t count, std::string_view thing) {
-  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
 }
 
 std::string_view unit_name(const WhatifAnswer& answer) {

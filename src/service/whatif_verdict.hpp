@@ -29,8 +29,6 @@ namespace schedmate::service {
 
 /// "37 s", "12.5 min"; "never" for what is infinite.
 [[nodiscard]] std::string time_in_words(double seconds);
-/// "1 job", "2 jobs".
-[[nodiscard]] std::string counted(std::uint64_t count, std::string_view thing);
 /// "GPU" or "CPU", whatever jobs compete for.
 [[nodiscard]] std::string_view unit_name(const WhatifAnswer& answer);
 

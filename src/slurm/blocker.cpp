@@ -44,9 +44,6 @@ std::set<std::string, std::less<>> jobs_named(std::string_view dependency) {
   return ids;
 }
 
-/// "13" of "13_2" and "13_[4-9]".
-std::string_view array_of(std::string_view id) { return id.substr(0, id.find('_')); }
-
 bool is_array(std::string_view id) { return id.contains('_'); }
 
 }  // namespace

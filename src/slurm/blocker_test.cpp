@@ -138,9 +138,6 @@ TEST_CASE("partitions") {
 TEST_CASE("reservations that have begun, or will before the job ends") {
   Site site("Priority");
   site.queue.reservations = {{.name = "maint",
-                              .users = "root",
-                              .accounts = "",
-                              .flags = "MAINT",
                               .nodes = {"n0", "n1", "n2"},
                               .start = now + Seconds(600),
                               .end = now + Seconds(7200)}};

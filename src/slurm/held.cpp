@@ -7,6 +7,7 @@
 #include <bit>
 #include <map>
 
+#include "base/words.hpp"
 #include "slurm/queue.hpp"
 
 namespace schedmate::slurm {
@@ -42,10 +43,10 @@ class HeldCheck {
     });
     if (ended.empty()) return;
     queue_.moved = true;
-    queue_.notes.push_back(
-        fmt::format("{} jobs (the first: {}) have ended while the queue was read: their GPUs are "
-                    "free again by then, and they are left out",
-                    ended.size(), ended.front()));
+    queue_.notes.push_back(fmt::format(
+        "while the queue was read, {} ended (the first: {}): their GPUs are free again, "
+        "and they are left out",
+        counted(std::ssize(ended), "job"), ended.front()));
   }
 
   Result<void> add_jobs() {
@@ -69,7 +70,7 @@ class HeldCheck {
 
   /// GPUs that a node says are in use, and no job that is shown has; or the other way round.
   void note_others() {
-    std::size_t more = 0, fewer = 0;
+    std::int64_t more = 0, fewer = 0;
     std::string first;
     for (const auto& [name, use] : uses_) {
       if (!use.node->used || *use.node->used == use.held) continue;
@@ -82,9 +83,9 @@ class HeldCheck {
     if (more + fewer == 0) return;
     queue_.moved = true;
     queue_.notes.push_back(fmt::format(
-        "on {} nodes other GPUs are in use than the jobs hold ({}): jobs began or ended while the "
-        "queue was read{}",
-        more + fewer, first,
+        "on {} other GPUs are in use than the jobs hold ({}): jobs began or ended while the queue "
+        "was read{}",
+        counted(more + fewer, "node"), first,
         more > 0 ? ", or not all of them are shown (PrivateData, another user's squeue)" : ""));
   }
 

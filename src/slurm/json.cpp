@@ -64,6 +64,8 @@ class Maker {
   explicit Maker(std::size_t line) : line_(line) {}
 
   void take(std::string_view section, const Json& value) {
+    if ((section == "meta" || section == "jobs") && cluster_.empty())
+      cluster_ = text_of(member(value, "cluster"));
     if (section == "jobs") job(value);
     if (section == "nodes") node(value);
     if (section == "sinfo") group(value);
@@ -72,6 +74,9 @@ class Maker {
     if (section == "errors") error(value);
   }
   void no_jobs() { add("NoJobs", ""); }
+  void cluster() {
+    if (!cluster_.empty()) add("Cluster", cluster_);
+  }
   void last_update(const Json& value) {
     if (const auto when = number_of(value)) add("LastUpdate", fmt::format("{}", *when));
   }
@@ -138,7 +143,6 @@ class Maker {
          {"TresPerJob", "tres_per_job"},
          {"TresPerNode", "tres_per_node"},
          {"TresPerTask", "tres_per_task"},
-         {"Command", "command"},
          {"WorkDir", "current_working_directory"},
          {"StdOut", "standard_output"}});
     for (const auto& [key, name] : words) put(shown, key, text_of(member(value, name)));
@@ -150,8 +154,7 @@ class Maker {
          {"Priority", "priority"},
          {"NumNodes", "node_count"},
          {"NumTasks", "tasks"},
-         {"NumCPUs", "cpus"},
-         {"ArrayTaskThrottle", "array_max_tasks"}});
+         {"NumCPUs", "cpus"}});
     for (const auto& [key, name] : numbers) put_number(shown, key, member(value, name));
     put_number(shown, "TimeLimit", member(value, "time_limit"), 60);
     held(shown, member(value, "gres_detail"));
@@ -184,7 +187,6 @@ class Maker {
     put_number(shown, "CPUAlloc", member(value, "alloc_cpus"));
     put_number(shown, "RealMemory", member(value, "real_memory"));
     put_number(shown, "AllocMem", member(value, "alloc_memory"));
-    put(shown, "Reason", text_of(member(value, "reason")));
   }
   static char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 
@@ -212,8 +214,6 @@ class Maker {
         put_number(shown, "CPUAlloc", member(value, "cpus", "allocated"));
       }
       put(shown, "Partitions", name);
-      const Json& reason = member(value, "reason");
-      put(shown, "Reason", text_of(reason.is_object() ? member(reason, "description") : reason));
     }
   }
 
@@ -229,7 +229,6 @@ class Maker {
     put(shown, "AllowGroups", text_of(member(value, "groups", "allowed")));
     put_number(shown, "MaxNodes", member(value, "maximums", "nodes"));
     put_number(shown, "MaxTime", member(value, "maximums", "time"), 60);
-    put_number(shown, "DefaultTime", member(value, "defaults", "time"), 60);
     put_number(shown, "PriorityTier", member(value, "priority", "tier"));
   }
 
@@ -238,9 +237,6 @@ class Maker {
     put(shown, "Nodes", text_of(member(value, "node_list")));
     put_number(shown, "StartTime", member(value, "start_time"));
     put_number(shown, "EndTime", member(value, "end_time"));
-    put(shown, "Users", text_of(member(value, "users")));
-    put(shown, "Accounts", text_of(member(value, "accounts")));
-    put(shown, "Flags", text_of(member(value, "flags")));
   }
 
   void error(const Json& value) {
@@ -250,6 +246,7 @@ class Maker {
   }
 
   std::size_t line_;
+  std::string cluster_;
   std::set<std::string> partitions_;
   std::map<std::string, std::size_t> nodes_;
 };
@@ -260,11 +257,11 @@ constexpr std::string_view keys_read =
     " job_id array_job_id array_task_string array_task_id job_state state_description "
     "state_reason user_name user_id name account qos dependency partition resv_name "
     "required_nodes excluded_nodes nodes tres_alloc_str tres_req_str tres_per_job "
-    "tres_per_node tres_per_task command current_working_directory standard_output "
+    "tres_per_node tres_per_task current_working_directory standard_output "
     "submit_time eligible_time start_time last_sched_evaluation priority node_count tasks "
-    "time_limit cpus array_max_tasks alloc_cpus real_memory alloc_memory groups "
-    "gres_detail state state_flags gres gres_used tres tres_used partitions reason node "
-    "maximums defaults node_list end_time users accounts flags error description ";
+    "time_limit cpus cluster alloc_cpus real_memory alloc_memory groups "
+    "gres_detail state state_flags gres gres_used tres tres_used partitions node "
+    "maximums node_list end_time accounts error description ";
 
 bool is_read(std::string_view key) {
   return !key.contains(' ') && keys_read.contains(fmt::format(" {} ", key));
@@ -322,6 +319,7 @@ Result<std::vector<ShownRecord>> read_json(std::string_view document, std::size_
   try {
     const Json rest = Json::parse(with_valid_bytes(document), keep);
     if (member(rest, "jobs").is_array() && !any_job) maker.no_jobs();
+    maker.cluster();
     maker.last_update(member(rest, "last_update"));
   } catch (const Json::parse_error& error) {
     const auto before = document.substr(0, error.byte);

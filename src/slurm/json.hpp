@@ -16,8 +16,9 @@ namespace schedmate::slurm {
 [[nodiscard]] std::size_t end_of_object(std::string_view text);
 
 /// `line` is where the document begins; its records all bear it. A document without jobs is a
-/// record of the kind "NoJobs", its errors are of the kind "Error", and when the jobs were last
-/// changed is one of the kind "LastUpdate". Errors: invalid; the message begins with "LINE: ".
+/// record of the kind "NoJobs", its errors are of the kind "Error", when the jobs were last changed
+/// is one of the kind "LastUpdate", and the cluster's name one of the kind "Cluster". Errors:
+/// invalid; the message begins with "LINE: ".
 [[nodiscard]] Result<std::vector<ShownRecord>> read_json(std::string_view document,
                                                          std::size_t line);
 

@@ -30,8 +30,8 @@ std::string part(std::string_view from, std::string_view to) {
 }
 
 std::vector<std::string> words_of(const QueuedJob& job) {
-  return {job.id,         job.user, job.account, job.qos,     job.state, job.reason,
-          job.dependency, job.name, job.command, job.workdir, job.log,   job.reservation};
+  return {job.id,         job.user, job.account, job.qos, job.state,      job.reason,
+          job.dependency, job.name, job.workdir, job.log, job.reservation};
 }
 
 void check_same(const QueuedJob& a, const QueuedJob& b) {
@@ -103,7 +103,6 @@ TEST_CASE("text and JSON of the same moment are the same queue") {
       CHECK(node.gpu_type == same.gpu_type);
       CHECK(node.state == same.state);
       CHECK(node.takes_jobs == same.takes_jobs);
-      CHECK(same.reason.starts_with(node.reason));
       if (node.used) CHECK(node.used == same.used);
     }
     check_same_snapshot(*json, *text);
@@ -115,6 +114,7 @@ TEST_CASE("documents alone say when it is and which partitions there are, from 2
   REQUIRE_MESSAGE(queue, queue.error().message);
   CHECK(seconds_of(queue->now) == 1'795'617'741);
   CHECK(queue->notes.empty());
+  CHECK(queue->cluster == "testbed");
   REQUIRE(queue->partitions.size() == 3);
   const auto& shorts = *std::ranges::find(queue->partitions, "short", &Partition::name);
   CHECK(shorts.most == Seconds(600));
@@ -123,6 +123,7 @@ TEST_CASE("documents alone say when it is and which partitions there are, from 2
   CHECK_FALSE(std::ranges::find(queue->partitions, "closed", &Partition::name)->up);
   const auto alone = read_queue(fixture("squeue_22_05.json") + fixture("sinfo_22_05.json"));
   REQUIRE(alone);
+  CHECK(alone->cluster == "testbed");
   CHECK(alone->partitions.size() == 3);
   CHECK(queue->now - alone->now < Seconds(10));
 }
@@ -145,7 +146,6 @@ TEST_CASE("scontrol's own JSON of partitions and reservations") {
   CHECK(queue->partitions[0].tier == 3);
   CHECK(queue->partitions[0].own_qos == "q");
   REQUIRE(queue->reservations.size() == 1);
-  CHECK(queue->reservations[0].flags == "MAINT,SPEC_NODES");
   CHECK(queue->reservations[0].end - queue->reservations[0].start == Seconds(3600));
 }
 

@@ -103,11 +103,14 @@ class QueueReader {
     if (record.kind == "PartitionName") return take_partition(record);
     if (record.kind == "ReservationName") return take_reservation(record);
     if (record.kind == "NoJobs") any_job_ = true;
+    if (record.kind == "Cluster" && queue_.cluster.empty())
+      queue_.cluster = record.values.text("Cluster");
     if (record.kind == "LastUpdate") changed_ = record.values.when("LastUpdate");
     if (record.kind == "Error" && complaint_.empty())
       complaint_ = fmt::format("{}: Slurm said: {}", record.line,
                                record.values.text("Error").substr(0, 200));
     if (record.kind != "Configuration") return {};
+    if (record.values.has("ClusterName")) queue_.cluster = record.values.text("ClusterName");
     for (const char* const key : settings_read)
       if (record.values.has(key)) queue_.settings[key] = record.values.text(key);
     if (const auto now = record.values.when("Configuration")) queue_.now = *now;
@@ -128,6 +131,7 @@ class QueueReader {
     if (auto fits = check_held(queue_, nodes_after_jobs_); !fits)
       return tl::unexpected(fits.error());
     queue_.limits = read_limits(text, queue_);
+    queue_.text_times = !is_json_["JobId"];
     return std::move(queue_);
   }
 
@@ -159,7 +163,7 @@ class QueueReader {
                       "not in UTC (TZ=UTC scontrol ...); the jobs' time was taken",
                       in_words(of_jobs > config ? of_jobs - config : config - of_jobs)));
     }
-    std::size_t late = 0;
+    std::int64_t late = 0;
     std::string first;
     for (QueuedJob& job : queue_.jobs) {
       const SimTime happened = job.runs() ? std::max(job.submit, *job.start) : job.submit;
@@ -169,13 +173,12 @@ class QueueReader {
     }
     if (late > 0)
       queue_.notes.push_back(fmt::format(
-          "{} jobs were submitted or started after the time that this was recorded (the first: "
-          "{}): clocks differ; they are taken to have been just then",
-          late, first));
+          "submitted or started after the time that this was recorded: {} (the first: {}); clocks "
+          "differ, and it is taken to have been just then",
+          counted(late, "job"), first));
   }
 
-  static constexpr std::array settings_read = {"ClusterName",
-                                               "SchedulerType",
+  static constexpr std::array settings_read = {"SchedulerType",
                                                "SchedulerParameters",
                                                "PriorityType",
                                                "PriorityWeightAge",
@@ -261,7 +264,6 @@ class QueueReader {
     job.account = shown.text("Account");
     job.qos = shown.text("QOS");
     job.name = shown.text("JobName");
-    job.command = shown.text("Command");
     job.workdir = shown.text("WorkDir");
     job.log = shown.text("StdOut");
   }
@@ -281,7 +283,6 @@ class QueueReader {
     job.limit = shown.duration("TimeLimit");
     const std::string_view tasks = shown.text("ArrayTaskId");
     if (job.waits() && !tasks.empty()) job.tasks_of_array = tasks_of(tasks);
-    job.tasks_at_once = shown.whole("ArrayTaskThrottle");
     job.required_nodes = hosts(shown.text("ReqNodeList"), job.id);
     job.excluded_nodes = hosts(shown.text("ExcNodeList"), job.id);
   }
@@ -341,7 +342,6 @@ class QueueReader {
     node.state = shown.text("State");
     if (!record.whole) return wrong(record, "is cut off");
     if (node.state.empty()) return wrong(record, "has no State");
-    node.reason = shown.text("Reason");
     node.partitions = listed(shown.text("Partitions"));
     const std::string_view items = shown.text("Gres");
     const auto gpus = gpus_in(items);
@@ -400,7 +400,6 @@ class QueueReader {
     partition.nodes = hosts(shown.text("Nodes"), partition.name);
     partition.up = shown.text("State").empty() || shown.text("State") == "UP";
     partition.most = shown.duration("MaxTime");
-    partition.usual = shown.duration("DefaultTime");
     partition.tier = std::max<std::int64_t>(0, shown.whole("PriorityTier"));
     partition.most_nodes = shown.whole("MaxNodes");
     partition.accounts = named(shown.text("AllowAccounts"));
@@ -423,9 +422,6 @@ class QueueReader {
                    record.whole ? "has no span between StartTime and EndTime" : "is cut off");
     made.start = *start;
     made.end = *end;
-    made.users = shown.text("Users");
-    made.accounts = shown.text("Accounts");
-    made.flags = shown.text("Flags");
     made.nodes = hosts(shown.text("Nodes"), made.name);
     queue_.reservations.push_back(std::move(made));
     return {};

@@ -10,6 +10,7 @@
 #include <optional>
 #include <schedmate/result.hpp>
 #include <schedmate/time.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,13 +31,12 @@ struct QueuedJob {
   std::string user, account, qos;
   std::vector<std::string> partitions;  ///< that it may run in
   std::string state, reason, dependency, reservation;
-  std::string name, command, workdir, log;
+  std::string name, workdir, log;
   std::int64_t gpus = 0;            ///< in all; 0: it asks for none
   std::int64_t nodes = 1;           ///< at least
   std::int64_t cpus = 0;            ///< in all
   double memory_mib = 0;            ///< in all
   std::int64_t tasks_of_array = 1;  ///< that wait behind this one record, itself included
-  std::int64_t tasks_at_once = 0;   ///< of its array, as its owner allows; 0: no limit
   std::int64_t priority = 0;
   std::vector<std::string> required_nodes, excluded_nodes;
   SimTime submit;
@@ -50,7 +50,7 @@ struct QueuedJob {
 };
 
 struct ClusterNode {
-  std::string name, gpu_type, state, reason;
+  std::string name, gpu_type, state;
   std::int64_t gpus = 0;
   std::int64_t cpus = 0, free_cpus = 0;
   double memory_mib = 0, free_memory_mib = 0;
@@ -68,8 +68,8 @@ struct Partition {
   std::string own_qos{};  ///< whose limits its jobs share
   std::vector<std::string> nodes;
   bool up = true;
-  std::optional<Seconds> most{}, usual{};  ///< time limits
-  std::int64_t most_nodes = 0;             ///< of a job; 0: no limit
+  std::optional<Seconds> most{};  ///< time limit
+  std::int64_t most_nodes = 0;    ///< of a job; 0: no limit
   std::int64_t tier = 1;
   /// Who may use it: nobody in particular is named in any of these, or the job's own is.
   std::vector<std::string> accounts{}, qos{};
@@ -80,12 +80,13 @@ struct Partition {
 };
 
 struct Reservation {
-  std::string name, users, accounts, flags;
+  std::string name;
   std::vector<std::string> nodes;
   SimTime start, end;
 };
 
 struct ClusterQueue {
+  std::string cluster;          ///< its name; "" = not said
   SimTime now;                  ///< on the cluster's clock
   std::vector<QueuedJob> jobs;  ///< those that wait or run, in order of submission
   /// Those that have ended and are still shown: their state by id.
@@ -97,12 +98,23 @@ struct ClusterQueue {
   std::map<std::string, std::string, std::less<>> settings;  ///< slurm.conf; empty: not given
   /// What could not be read or does not fit together, one sentence each.
   std::vector<std::string> notes;
+  /// Times are those of text, in the zone of whoever recorded it, and taken as UTC.
+  bool text_times = false;
   /// Jobs began or ended between the reading of the jobs and that of the nodes.
   bool moved = false;
 };
 
 /// How many tasks such a list names, "0-3%1" or "1,5-9:2"; at least one, at most a million.
 [[nodiscard]] std::int64_t tasks_of(std::string_view list);
+
+/// What Slurm takes a job's run time to be: its limit, else the lowest of its partitions, else a
+/// year.
+[[nodiscard]] Seconds planned_run_time(const ClusterQueue& queue,
+                                       const std::optional<Seconds>& limit,
+                                       std::span<const std::string> partitions);
+
+/// "13" of "13_2" and "13_[4-9]"; of what is no array itself.
+[[nodiscard]] std::string_view array_of(std::string_view id);
 
 /// Whether a user who writes `wanted` may mean the job `id`: the array that it is of, or a task
 /// that it stands for ("13" and "13_2" of "13_[0-3%1]").

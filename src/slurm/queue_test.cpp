@@ -41,6 +41,7 @@ TEST_CASE("a recorded cluster is read") {
   const auto queue = read_queue(recorded());
   REQUIRE(queue);
   CHECK(queue->notes.empty());
+  CHECK(queue->cluster == "testbed");
   CHECK(queue->nodes.size() == 6);
   CHECK(queue->settings.at("PriorityType") == "priority/multifactor");
   CHECK(queue->settings.at("SchedulerParameters").contains("bf_max_job_test=500"));
@@ -52,7 +53,6 @@ TEST_CASE("a recorded cluster is read") {
     CHECK(node.gpu_type == "fake");
     CHECK(node.takes_jobs == (node.name != "n5"));
   }
-  CHECK(queue->nodes[5].reason.starts_with("bad fan, see ticket 12"));
   REQUIRE(queue->partitions.size() == 3);
   const auto& shorts = *std::ranges::find(queue->partitions, "short", &Partition::name);
   CHECK(shorts.nodes == std::vector<std::string>{"n0", "n1"});
@@ -111,6 +111,16 @@ TEST_CASE("a job's own words are no keys and no records") {
   REQUIRE(found != queue->jobs.end());
   CHECK(found->waits());
   CHECK(found->priority == 1);
+}
+
+TEST_CASE("numbers beyond all that a cluster can have are taken to be large") {
+  const std::string largest = "9223372036854775807";
+  const auto queue = read_queue(changed("Priority=1 ", "Priority=" + largest + " "));
+  REQUIRE(queue);
+  CHECK(std::ranges::max(queue->jobs, {}, &QueuedJob::priority).priority == 1'000'000'000'000'000);
+  CHECK(tasks_of("0-" + largest) == 1'000'000);
+  CHECK(tasks_of(largest + "-" + largest) == 1);
+  CHECK(may_mean("3_5", "3_[0-" + largest + "]"));
 }
 
 TEST_CASE("an empty queue is none without jobs") {

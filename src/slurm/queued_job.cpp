@@ -17,20 +17,24 @@ struct TaskRange {
 /// "0-3%1", "1,5-9:2".
 std::vector<TaskRange> tasks_listed(std::string_view list) {
   std::vector<TaskRange> ranges;
+  constexpr std::int64_t most = std::int64_t{1} << 53U;
+  const auto number = [&](std::string_view text) -> std::optional<std::int64_t> {
+    const auto made = parse_number<std::int64_t>(text);
+    return made ? std::optional(std::min(*made, most)) : std::nullopt;
+  };
   for (const auto range : split(list.substr(0, list.find('%')), ',')) {
     const std::size_t dash = range.find('-');
     const std::size_t colon = range.find(':');
-    const auto first = parse_number<std::int64_t>(range.substr(0, dash));
+    const auto first = number(range.substr(0, dash));
     if (!first) continue;
     if (dash == std::string_view::npos) {
       ranges.push_back({*first, *first, 1});
       continue;
     }
-    const auto last = parse_number<std::int64_t>(
-        range.substr(dash + 1, colon == std::string_view::npos ? colon : colon - dash - 1));
-    const auto step = colon == std::string_view::npos
-                          ? std::optional<std::int64_t>(1)
-                          : parse_number<std::int64_t>(range.substr(colon + 1));
+    const auto last =
+        number(range.substr(dash + 1, colon == std::string_view::npos ? colon : colon - dash - 1));
+    const auto step = colon == std::string_view::npos ? std::optional<std::int64_t>(1)
+                                                      : number(range.substr(colon + 1));
     if (last && step && *step > 0 && *last >= *first) ranges.push_back({*first, *last, *step});
   }
   return ranges;
@@ -44,6 +48,17 @@ std::int64_t tasks_of(std::string_view list) {
   for (const TaskRange& range : tasks_listed(list))
     count = std::min(most, count + std::min(most, (range.last - range.first) / range.step + 1));
   return std::max<std::int64_t>(1, count);
+}
+
+Seconds planned_run_time(const ClusterQueue& queue, const std::optional<Seconds>& limit,
+                         std::span<const std::string> partitions) {
+  if (limit) return *limit;
+  Seconds planned{365 * 86'400};  // Slurm's own for UNLIMITED
+  for (const std::string& name : partitions) {
+    const auto found = std::ranges::find(queue.partitions, name, &Partition::name);
+    if (found != queue.partitions.end() && found->most) planned = std::min(planned, *found->most);
+  }
+  return planned;
 }
 
 bool QueuedJob::runs() const {
@@ -66,6 +81,8 @@ bool Partition::takes(const QueuedJob& job) const {
          (!most || (job.limit && *job.limit <= *most)) &&
          (most_nodes == 0 || job.nodes <= most_nodes);
 }
+
+std::string_view array_of(std::string_view id) { return id.substr(0, id.find('_')); }
 
 bool may_mean(std::string_view wanted, std::string_view id) {
   if (wanted == id) return true;

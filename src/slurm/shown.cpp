@@ -152,8 +152,9 @@ std::span<const std::string> Shown::texts(std::string_view key) const {
 }
 
 std::int64_t Shown::whole(std::string_view key) const {
+  constexpr std::int64_t most = 1'000'000'000'000'000;  // sums and products of such stay numbers
   const std::string_view value = text(key);
-  return parse_number<std::int64_t>(value.substr(0, value.find('-'))).value_or(0);
+  return std::min(most, parse_number<std::int64_t>(value.substr(0, value.find('-'))).value_or(0));
 }
 
 std::optional<SimTime> Shown::when(std::string_view key) const {

@@ -28,7 +28,7 @@ class Shown {
   [[nodiscard]] std::string_view text(std::string_view key) const;
   /// All of them, in order.
   [[nodiscard]] std::span<const std::string> texts(std::string_view key) const;
-  /// The number that the value begins with ("3" of "3-3"); 0 where it has none.
+  /// The number that the value begins with ("3" of "3-3"), at most 1e15; 0 where it has none.
   [[nodiscard]] std::int64_t whole(std::string_view key) const;
   /// A date, on the clock of the machine that printed it, or seconds since 1970.
   [[nodiscard]] std::optional<SimTime> when(std::string_view key) const;

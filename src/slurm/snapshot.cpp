@@ -10,7 +10,9 @@
 #include <span>
 #include <tuple>
 
+#include "base/numbering.hpp"
 #include "base/text.hpp"
+#include "base/words.hpp"
 
 namespace schedmate::slurm {
 namespace {
@@ -123,16 +125,6 @@ Placement placement_of(const QueuedJob& job, const Pools& pools, std::uint32_t p
   return where;
 }
 
-FractionalSeconds planned_by_slurm(const ClusterQueue& queue, const QueuedJob& job) {
-  if (job.limit) return *job.limit;
-  Seconds planned{365 * 86'400};  // Slurm's own for UNLIMITED
-  for (const std::string& name : job.partitions) {
-    const auto found = std::ranges::find(queue.partitions, name, &Partition::name);
-    if (found != queue.partitions.end() && found->most) planned = std::min(planned, *found->most);
-  }
-  return planned;
-}
-
 /// Which limits each job shares with others, by index into the queue's jobs: those of QOS and
 /// accounts, and of arrays with "%N" that of its owner.
 class SharedLimits {
@@ -143,7 +135,7 @@ class SharedLimits {
     std::map<std::string_view, std::vector<std::size_t>> arrays;
     for (std::size_t i = 0; i < queue.jobs.size(); ++i)
       if (const std::string_view id = queue.jobs[i].id; id.contains('_'))
-        arrays[id.substr(0, id.find('_'))].push_back(i);
+        arrays[array_of(id)].push_back(i);
     for (const auto& [array, members] : arrays)
       for (const std::size_t i : members)
         if (const auto most = at_once(queue.jobs[i].id)) {
@@ -154,6 +146,7 @@ class SharedLimits {
 
   [[nodiscard]] const std::vector<std::uint32_t>& of(std::size_t job) const { return of_[job]; }
 
+ private:
   /// "2" of "13_[0-3%2]".
   static std::optional<std::int64_t> at_once(std::string_view id) {
     const std::size_t percent = id.rfind('%');
@@ -162,8 +155,6 @@ class SharedLimits {
         parse_number<std::int64_t>(id.substr(percent + 1, id.find(']', percent) - percent - 1));
     return most && *most > 0 ? most : std::nullopt;
   }
-
- private:
   void add(QueueSnapshot& snapshot, SharedLimit limit, const std::vector<std::size_t>& members) {
     for (const std::size_t i : members)
       of_[i].push_back(static_cast<std::uint32_t>(snapshot.limits.size()));
@@ -180,18 +171,28 @@ bool is_of_shared_limit(std::string_view reason) {
          !reason.contains("PerNode") && !reason.contains("Minutes") && !reason.contains("Submit");
 }
 
-/// The tasks of an array that may wait for GPUs at the same time.
-std::int64_t tasks_at_a_time(const QueuedJob& job) {
-  constexpr std::int64_t most = 256;
-  std::int64_t tasks = std::min(job.tasks_of_array, most);
-  if (const auto at_once = SharedLimits::at_once(job.id))
-    tasks = std::clamp<std::int64_t>(*at_once, 1, tasks);
-  return tasks;
-}
+/// What is not in the snapshot, or not all of it.
+struct LeftOut {
+  std::int64_t without_gpus = 0, without_nodes = 0, arrays = 0;
+  std::string first_array;
 
-std::uint32_t number_of(std::map<std::string, std::uint32_t>& users, const std::string& user) {
-  return users.try_emplace(user, static_cast<std::uint32_t>(users.size())).first->second;
-}
+  void add_tasks(const QueuedJob& array, std::int64_t taken) {
+    if (taken < array.tasks_of_array && ++arrays == 1)
+      first_array = fmt::format("{}: {} of {}", array.id, taken, array.tasks_of_array);
+  }
+  void note(std::vector<std::string>& notes) const {
+    const auto jobs = [&](std::int64_t count, std::string_view what) {
+      if (count > 0) notes.push_back(fmt::format("left out: {} {}", counted(count, "job"), what));
+    };
+    jobs(without_gpus, "without GPUs");
+    jobs(without_nodes, "of partitions without GPUs");
+    if (arrays > 0)
+      notes.push_back(fmt::format(
+          "of {} not all waiting tasks are replayed, and what comes behind them may start later "
+          "(the first array: {})",
+          counted(arrays, "array"), first_array));
+  }
+};
 
 /// Jobs by tier of their partitions and by priority, highest first.
 std::vector<std::size_t> in_turn(const ClusterQueue& queue) {
@@ -228,7 +229,7 @@ SnapshotJob waiting_or_running(const ClusterQueue& queue, const Pools& pools, st
   each.waits_since = job.submit;
   each.gpus = static_cast<std::int32_t>(std::min<std::int64_t>(job.gpus, 1'000'000));
   each.limit = job.limit;
-  each.planned = planned_by_slurm(queue, job);
+  each.planned = planned_run_time(queue, job.limit, job.partitions);
   if (job.runs()) {
     each.started = std::min(*job.start, queue.now);
     each.where = placement_of(job, pools, pool);
@@ -250,22 +251,22 @@ Result<SnapshotOfQueue> snapshot_of(const ClusterQueue& queue, const BeliefOf& b
 
   const Blockers blockers(queue);
   const SharedLimits limits(queue, made.snapshot);
-  std::map<std::string, std::uint32_t> users;
-  std::int64_t without_gpus = 0, without_nodes = 0;
+  Numbering users;
+  LeftOut left_out;
   for (const std::size_t i : in_turn(queue)) {
     const QueuedJob& job = queue.jobs[i];
     if (job.gpus == 0) {
-      ++without_gpus;
+      ++left_out.without_gpus;
       continue;
     }
     const auto pool = pool_of_job(pools, job);
     if (!pool) {
-      ++without_nodes;
+      ++left_out.without_nodes;
       continue;
     }
     SnapshotJob each = waiting_or_running(queue, pools, *pool, job);
     Blocker blocker;
-    each.user = number_of(users, job.user);
+    each.user = users.of(job.user);
     each.limits = limits.of(i);
     const JobBelief belief = belief_of(job);
     each.belief = belief.run_time;
@@ -277,7 +278,9 @@ Result<SnapshotOfQueue> snapshot_of(const ClusterQueue& queue, const BeliefOf& b
                       (limits.of(i).empty() || !is_of_shared_limit(job.reason));
       if (blocker.waits == Waits::for_a_time) each.eligible = blocker.until;
     }
-    const std::int64_t tasks = job.waits() ? tasks_at_a_time(job) : 1;
+    constexpr std::int64_t most_tasks = 256;
+    const std::int64_t tasks = job.waits() ? std::min(job.tasks_of_array, most_tasks) : 1;
+    left_out.add_tasks(job, tasks);
     for (std::int64_t task = 0; task < tasks; ++task) {
       each.id = task == 0 ? job.id : fmt::format("{}+{}", job.id, task);
       // The order of priorities as one of submissions: a policy that goes by these follows it.
@@ -288,11 +291,7 @@ Result<SnapshotOfQueue> snapshot_of(const ClusterQueue& queue, const BeliefOf& b
       made.blockers.push_back(blocker);
     }
   }
-  if (without_gpus > 0)
-    made.notes.push_back(fmt::format("{} jobs ask for no GPU and are left out", without_gpus));
-  if (without_nodes > 0)
-    made.notes.push_back(
-        fmt::format("{} jobs are of partitions without GPUs and are left out", without_nodes));
+  left_out.note(made.notes);
   return made;
 }
 

@@ -20,7 +20,7 @@ ClusterQueue recorded_queue() {
 
 JobBelief as_limited(const QueuedJob& job) {
   const double seconds = job.limit ? static_cast<double>(job.limit->count()) : 600;
-  return {{.curve = nullptr, .known_s = seconds}, 0, RunTimeSource::limit};
+  return {{.curve = nullptr, .known_s = seconds}, 0, RunTimeSource::site};
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ TEST_CASE("a recorded cluster is one pool with the jobs in order of priority") {
   CHECK(snapshot.changes[0].state == NodeState::drained);
   CHECK(snapshot.changes[2].when - snapshot.changes[1].when == Seconds(3600));
   CHECK(std::ranges::count_if(made->notes, [](const std::string& note) {
-          return note == "1 jobs ask for no GPU and are left out";
+          return note == "left out: 1 job without GPUs";
         }) == 1);
 }
 

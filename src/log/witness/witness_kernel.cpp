@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "base/words.hpp"
 #include "log/lines/clean.hpp"
 #include "log/lines/lines.hpp"
 #include "log/witness/kernel_lines.hpp"
@@ -72,8 +73,8 @@ class KernelWitness {
                   : window_.known() ? "nothing during the job"
                                     : "nothing";
     if (untimed_ > 0)
-      made.says += fmt::format("; {} event{} of unknown time (dmesg -T or journalctl -k print it)",
-                               untimed_, untimed_ == 1 ? "" : "s");
+      made.says += fmt::format("; {} of unknown time (dmesg -T or journalctl -k print it)",
+                               counted(untimed_, "event"));
     if (other_lines_ > 0 && lines_ == 0) made.says += "; its hosts are not in the allocation";
     return made;
   }
