@@ -112,9 +112,9 @@ void PoolForecast::sample(std::size_t number) {
   const std::uint64_t of_days = mix(options_.seed ^ mix(number ^ mix(pool_ + 1)));
   const auto nobody = [] { return std::optional<Submission>(); };
   const SimTime until = snapshot_->now + options_.horizon;
-  const std::vector<Fate> fates = replay_->run(
-      run_times_s, waits_ ? days_.draw(of_days) : PoolReplay::NextSubmission(nobody),
-      {until, options_.resolution});
+  const std::vector<Fate> fates =
+      replay_->run(run_times_s, waits_ ? days_.draw(of_days) : PoolReplay::NextSubmission(nobody),
+                   {until, options_.resolution});
   for (std::size_t i = 0; i < fates.size(); ++i) {
     members_[i].ends[number] = fates[i].end <= until ? fates[i].end : never;
     if (!members_[i].job.started) members_[i].fates[number] = fates[i];
