@@ -55,10 +55,6 @@ std::string in_words(Seconds duration) {
                            : fmt::format("{} h {} min", minutes / 60, minutes % 60);
 }
 
-std::string counted(std::int64_t count, std::string_view thing) {
-  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
-}
-
 std::string in_words(FractionalSeconds duration) {
   const double s = duration.count();
   if (!std::isfinite(s) || std::abs(s) > longest_duration_s) return "unknown";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <schedmate/time.hpp>
@@ -15,7 +16,10 @@ namespace schedmate {
 /// "unknown" for what is no number.
 [[nodiscard]] std::string in_words(FractionalSeconds duration);
 /// "1 job", "3 jobs".
-[[nodiscard]] std::string counted(std::int64_t count, std::string_view thing);
+template <std::integral Count>
+[[nodiscard]] std::string counted(Count count, std::string_view thing) {
+  return std::to_string(count).append(" ").append(thing).append(count == 1 ? "" : "s");
+}
 /// An amount of memory, in units of 1024: "512 B", "40 GiB", "1.5 TiB".
 [[nodiscard]] std::string bytes_in_words(double bytes);
 [[nodiscard]] std::string mib_in_words(double mib);

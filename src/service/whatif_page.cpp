@@ -131,9 +131,9 @@ std::string replay_html(const WhatifAnswer& answer) {
                       counted(f.pinned, "job"));
   for (std::size_t i = 0; i < answer.cluster.spec.partitions.size(); ++i) {
     const PartitionSpec& vc = answer.cluster.spec.partitions[i];
-    html += fmt::format("<li>{}: {} of {} {}s.</li>\n", html_escape(vc.name),
-                        counted(static_cast<std::uint64_t>(vc.nodes), "node"),
-                        vc.gpus_per_node * answer.cluster.unit[i], unit_name(answer));
+    html +=
+        fmt::format("<li>{}: {} of {} {}s.</li>\n", html_escape(vc.name), counted(vc.nodes, "node"),
+                    vc.gpus_per_node * answer.cluster.unit[i], unit_name(answer));
   }
   for (const std::string& note : answer.cluster.notes)
     html += fmt::format("<li>{}</li>\n", html_escape(note));
