@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <schedmate/cluster.hpp>
+#include <schedmate/node_set.hpp>
 #include <schedmate/time.hpp>
 #include <span>
 #include <vector>
@@ -40,6 +41,7 @@ class FreeMap {
     int gang;
     Seconds run_time;                  ///< at least one second
     std::span<const Share> preferred;  ///< taken where they start no later; may be empty
+    const NodeSet* nodes = nullptr;    ///< it may use; null: all
   };
   /// Where it could start now without touching a reservation, as the placer would choose among
   /// such nodes; empty when nowhere.
@@ -61,23 +63,26 @@ class FreeMap {
     int free;
   };
   using Profile = std::vector<Step>;  // by slot; the last one lasts
+  /// Of time, on the nodes that are allowed.
   struct Stretch {
     Slot from;
     Slot length;
+    const NodeSet* nodes = nullptr;
   };
 
-  /// The map only fills up, so no job starts before one that asked for less earlier: these are
-  /// what was asked for, without those that tell nothing new.
+  /// The map only fills up, so no job starts before one that asked for less earlier, on the same
+  /// nodes or on all: these are what was asked for, without those that tell nothing new.
   class Bounds {
    public:
-    void add(int gang, Slot length, Slot start);
+    void add(int gang, const Stretch& asked, Slot start);
     /// At least `start`.
-    [[nodiscard]] Slot raise(int gang, Slot length, Slot start) const;
+    [[nodiscard]] Slot raise(int gang, const Stretch& asked, Slot start) const;
 
    private:
     struct Bound {
       int gang;
       Slot length;
+      const NodeSet* nodes;
       Slot start;
     };
     std::vector<Bound> bounds_;
@@ -85,7 +90,7 @@ class FreeMap {
 
   [[nodiscard]] Slot slot_at(SimTime when) const;     // that holds the instant
   [[nodiscard]] Slot slot_after(SimTime when) const;  // that starts then or later
-  [[nodiscard]] Stretch from_now(Seconds run_time) const;
+  [[nodiscard]] Stretch from_now(Seconds run_time, const NodeSet* nodes) const;
   [[nodiscard]] Profile profile_of(std::uint32_t node) const;
   [[nodiscard]] static Slot first_gap(const Profile& profile, int gpus, Stretch wanted);
   static void occupy(Profile& profile, Stretch when, int gpus);
