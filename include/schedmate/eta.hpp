@@ -8,54 +8,18 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <schedmate/cluster.hpp>
+#include <schedmate/node_set.hpp>
 #include <schedmate/result.hpp>
+#include <schedmate/run_time_curve.hpp>
 #include <schedmate/scheduler.hpp>
 #include <schedmate/time.hpp>
 #include <string>
 #include <vector>
 
 namespace schedmate {
-
-/// How long a run lasts: the chance to end in each of many bins, of the runs that get there. The
-/// bins are equally wide in log(1 + run time / 60 s), the last ends after 113 days.
-class RunTimeCurve {
- public:
-  static constexpr std::size_t bins = 240;
-  static constexpr double width = 0.05;
-  /// To end within each bin, of the runs that reach it.
-  using Chances = std::array<float, bins>;
-  explicit RunTimeCurve(const Chances& chances);
-
-  /// The run time at `share` (0 to 1) of those that ran `ran` seconds already and run no longer
-  /// than `most`; where hardly any is left, anything before `most`.
-  [[nodiscard]] double draw(double share, double ran,
-                            double most = std::numeric_limits<double>::infinity()) const;
-  /// Which share runs longer than `seconds`, of those that ran `ran` seconds already.
-  [[nodiscard]] double share_beyond(double seconds, double ran) const;
-  /// In bins.
-  [[nodiscard]] static double place_of(double seconds);
-
- private:
-  [[nodiscard]] double hazard_until(double seconds) const;
-  std::array<float, bins + 1> cumulative_{};
-};
-
-/// What is known of a job's run time: all, its distribution, or nothing.
-struct RunTimeBelief {
-  std::shared_ptr<const RunTimeCurve> curve{};
-  std::optional<double> known_s{};
-  /// The curve is of what comes after so many seconds of the run.
-  double after_s = 0;
-
-  /// As RunTimeCurve::draw. Of what nobody knows anything it lasts by Pareto's law, as long again
-  /// at the median.
-  [[nodiscard]] double draw(double share, double ran,
-                            double most = std::numeric_limits<double>::infinity()) const;
-};
 
 /// Where a run time comes from: the job's own log, what the Advisor said of it, whose past.
 enum class RunTimeSource : std::uint8_t { progress, advisor, user, site, limit };
@@ -93,6 +57,10 @@ struct SnapshotJob {
   std::uint32_t burst = 0;
   /// That it counts against, by index into QueueSnapshot::limits.
   std::vector<std::uint32_t> limits{};
+  /// Of its pool, where a policy that heeds nodes may start it; nothing: on all.
+  std::shared_ptr<const NodeSet> nodes{};
+  /// What the site's scheduler makes of it now; a policy with priorities goes on from there.
+  std::optional<Rank> rank{};
 };
 
 /// No more at a time of those who share it. A waiting job at such a limit is passed over: the
@@ -112,6 +80,9 @@ struct PastSubmission {
   double ran_s = 0;
   bool ended = true;
   FractionalSeconds planned{0};
+  std::shared_ptr<const NodeSet> nodes{};  ///< as of SnapshotJob
+  /// As of SnapshotJob::rank, if it were submitted now.
+  std::optional<double> priority{};
 };
 
 /// A node of a pool that is, or will be, in another state.
@@ -122,12 +93,21 @@ struct NodeChange {
   NodeState state = NodeState::up;
 };
 
+/// A node that is drained by QueueSnapshot::changes, and nobody says until when: at the median as
+/// long again as since then, drawn by Pareto's law.
+struct NodeOutage {
+  std::uint32_t pool = 0;
+  std::uint32_t node = 0;
+  SimTime since;
+};
+
 struct QueueSnapshot {
   SimTime now;
   std::vector<PartitionSpec> pools;
   /// In order of time; those up to `now` have happened. A node that goes down is drained here: it
   /// takes no job, and what runs there ends by itself.
   std::vector<NodeChange> changes;
+  std::vector<NodeOutage> outages{};
   /// In order of submission.
   std::vector<SnapshotJob> jobs;
   /// Pools are replayed apart: in each, what runs in the others now counts throughout.

@@ -19,6 +19,7 @@ struct PoolAlone {
     snapshot.now = whole.now;
     snapshot.pools = whole.pools;
     snapshot.changes = whole.changes;
+    snapshot.outages = whole.outages;
     snapshot.past = whole.past;
     snapshot.limits_kill = whole.limits_kill;
     snapshot.site = whole.site;
@@ -60,7 +61,7 @@ Result<Way> with_fewer_gpus(const PoolAlone& base, const SnapshotJob& job,
   const auto replay = eta::PoolReplay::make(base.snapshot, job.pool, base.snapshot.jobs, scheduler);
   if (!replay) return tl::unexpected(replay.error());
   const std::int32_t of_node = base.snapshot.pools[job.pool].gpus_per_node;
-  std::vector<std::int32_t> sizes = {job.gpus / 2, job.gpus / 4, replay->most_that_fit(job.gpus),
+  std::vector<std::int32_t> sizes = {job.gpus / 2, job.gpus / 4, replay->most_that_fit(job),
                                      (job.gpus - 1) / of_node * of_node};
   std::ranges::sort(sizes, std::ranges::greater());
   const auto repeated = std::ranges::unique(sizes);
@@ -180,6 +181,7 @@ Result<std::vector<Earlier>> what_starts_earlier(const QueueSnapshot& snapshot,
       if (pool == job.pool || pool >= snapshot.pools.size()) continue;
       Way& way = ways.emplace_back(JobChange::pool, std::vector{job});
       way.jobs.front().pool = pool;
+      way.jobs.front().nodes.reset();
     }
   }
   if (may_change.release) {

@@ -104,13 +104,30 @@ void PoolForecast::sample(std::size_t number) {
   }
   const std::uint64_t of_days = mix(options_.seed ^ mix(number ^ mix(pool_ + 1)));
   const auto nobody = [] { return std::optional<Submission>(); };
+  const std::vector<NodeChange> returns = draw_returns(number);
   const std::vector<Fate> fates =
-      replay_->run(run_times_s, waits_ ? days_.draw(of_days) : PoolReplay::NextSubmission(nobody),
-                   snapshot_->now + options_.horizon);
+      replay_->run({run_times_s, returns, snapshot_->now + options_.horizon},
+                   waits_ ? days_.draw(of_days) : PoolReplay::NextSubmission(nobody));
   for (std::size_t i = 0; i < fates.size(); ++i) {
     members_[i].ends[number] = fates[i].end;
     if (!members_[i].job.started) members_[i].fates[number] = fates[i];
   }
+}
+
+/// When the nodes that are out take jobs again; in order of time.
+std::vector<NodeChange> PoolForecast::draw_returns(std::size_t number) const {
+  std::vector<NodeChange> returns;
+  for (const NodeOutage& out : snapshot_->outages) {
+    if (out.pool != pool_) continue;
+    Random random(mix(options_.seed ^ mix(number ^ mix(out.node + mix(pool_ + 1)))));
+    const double ran = FractionalSeconds(snapshot_->now - out.since).count();
+    const SimTime back =
+        out.since + Seconds(std::llround(RunTimeBelief().draw(random.uniform(), ran)));
+    if (back <= snapshot_->now + options_.horizon)
+      returns.push_back({back, out.pool, out.node, NodeState::up});
+  }
+  std::ranges::stable_sort(returns, {}, &NodeChange::when);
+  return returns;
 }
 
 void PoolForecast::end_round() {
