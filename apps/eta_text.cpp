@@ -2,6 +2,7 @@
 #include "apps/eta_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -77,6 +78,11 @@ std::string span_text(const InstantQuantiles& told, SimTime now) {
                      until(told.p90, now));
 }
 
+std::string policy_of_queue(const std::string& policy, bool of_site) {
+  if (!of_site) return printable(policy);
+  return printable(policy.substr(0, policy.find(':'))) + " as the site sets it";
+}
+
 std::string eta_text(const Eta& eta, const ScreenStyle& style, std::size_t most, bool running) {
   std::int64_t busy = 0, waiting = 0, runs = 0, asked = 0;
   for (const EtaJob& job : eta.jobs) {
@@ -88,10 +94,14 @@ std::string eta_text(const Eta& eta, const ScreenStyle& style, std::size_t most,
     text += fmt::format(": {} jobs run on {} of {} GPUs, {} jobs wait for {}", runs, busy, eta.gpus,
                         waiting, asked);
   text += "\n";
-  text += fmt::format(
-      "policy {}, {} samples; a span holds 80 %{}\n", printable(eta.policy), eta.samples,
-      eta.calibrated_on > 0 ? fmt::format(", as {} earlier forecasts show", eta.calibrated_on)
-                            : " of them (not calibrated: schedmate eta calibration)");
+  text += fmt::format("policy {}, {} samples; a span holds 80 %{}\n",
+                      policy_of_queue(eta.policy, !eta.site_settings.empty()), eta.samples,
+                      eta.calibrated_on > 0
+                          ? fmt::format(", as {} earlier forecasts show", eta.calibrated_on)
+                          : " of them (not calibrated: schedmate eta calibration)");
+  if (!eta.site_settings.empty())
+    text += fmt::format("settings of the site: {}\n",
+                        printable(fmt::format("{}", fmt::join(eta.site_settings, ", "))));
   if (waiting > 0) text += "\n" + jobs_table(eta, style, most, false);
   if (running && runs > 0) text += "\n" + jobs_table(eta, style, most, true);
   for (const std::string& note : eta.notes) text += fmt::format("note: {}\n", printable(note));

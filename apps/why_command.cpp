@@ -64,8 +64,8 @@ std::string why_text(const Why& why) {
   text += fmt::format(
       "  rests on   {} samples under {}, {} past runs; run times of {} jobs from their logs and "
       "advice, of {} from their users' own runs, of {} from the site's; {}\n",
-      why.samples, why.policy, why.rests_on.past_runs, why.rests_on.of_job, why.rests_on.of_user,
-      why.rests_on.of_site,
+      why.samples, policy_of_queue(why.policy, !why.site_settings.empty()), why.rests_on.past_runs,
+      why.rests_on.of_job, why.rests_on.of_user, why.rests_on.of_site,
       why.calibrated_on > 0 ? fmt::format("{} earlier forecasts", why.calibrated_on)
                             : "not calibrated");
   for (const std::string& note : why.notes) text += fmt::format("note: {}\n", note);

@@ -18,6 +18,7 @@
 #include "queue/known_submissions.hpp"
 #include "queue/running_logs.hpp"
 #include "service/redaction.hpp"
+#include "slurm/site_policy.hpp"
 #include "slurm/snapshot.hpp"
 
 namespace schedmate::queue {
@@ -193,24 +194,38 @@ void tell_of_slurm(const slurm::ClusterQueue& queue, const slurm::SnapshotOfQueu
     choice.change.limit_to_start_now = blocker.limit_to_start_now;
     choice.change.release = blocker.kind == "held" || blocker.kind == "begin_time";
     for (const slurm::Partition& partition : queue.partitions) {
-      const auto pool = cluster.pool_of.find(partition.name);
-      if (pool == cluster.pool_of.end() || pool->second == cluster.snapshot.jobs[i].pool ||
+      const auto place = cluster.places.find(partition.name);
+      if (place == cluster.places.end() || place->second.pool == cluster.snapshot.jobs[i].pool ||
           !partition.takes(job))
         continue;
-      choice.change.pools.push_back(pool->second);
+      choice.change.pools.push_back(place->second.pool);
       choice.partitions.push_back(partition.name);
     }
   }
 }
 
+/// "" where nothing is to be said.
+std::string note_of_nodes(const QueueSnapshot& snapshot, const Scheduler& scheduler) {
+  if (scheduler.heeds_nodes) return "";
+  const auto restricted = std::ranges::count_if(
+      snapshot.jobs, [](const SnapshotJob& job) { return job.nodes != nullptr; });
+  if (restricted == 0) return "";
+  return fmt::format(
+      "{} jobs may use some nodes only (of their partition, or that they name); this policy takes "
+      "them to be able to use all (slurm_backfill does not)",
+      restricted);
+}
+
 Result<QueueWithForecast> forecast_of_cluster(const settings::Session& session,
-                                              const EtaRequest& request,
-                                              const study::PolicySpec& policy) {
+                                              const EtaRequest& request) {
   if (!request.at.empty() || !request.cluster.empty() || request.outcome)
     return fail(ErrorCode::unsupported,
                 "eta: --at, --outcome and --cluster are of a trace: --from trace:FORMAT:PATH");
   const auto queue = read_cluster_queue(session, request.from);
   if (!queue) return tl::unexpected(queue.error());
+  const slurm::SitePolicy site = slurm::site_policy(*queue);
+  const auto policy = policy_of(request, site.text);
+  if (!policy) return tl::unexpected(policy.error());
   const std::string source = request.from.empty() ? "slurm" : request.from;
   const auto known = KnownSubmissions::read(session, *queue, request.job);
   if (!known) return tl::unexpected(known.error());
@@ -229,15 +244,24 @@ Result<QueueWithForecast> forecast_of_cluster(const settings::Session& session,
     return fail(cluster.error().code, fmt::format("{}: {}", source, cluster.error().message));
   known->complete(*cluster);
   auto scheduler =
-      study::plain_scheduler(policy, ClusterSpec{cluster->snapshot.pools},
+      study::plain_scheduler(*policy, ClusterSpec{cluster->snapshot.pools},
                              static_cast<std::uint64_t>(session.settings.whole("seed")));
   if (!scheduler) return tl::unexpected(scheduler.error());
   QueueWithForecast made;
-  made.eta.policy = policy.text;
+  made.eta.policy = policy->text;
   made.eta.jobs = jobs_of(cluster->snapshot);
   made.eta.notes = queue->notes;
-  made.eta.notes.insert(made.eta.notes.end(), cluster->notes.begin(), cluster->notes.end());
-  made.eta.notes.insert(made.eta.notes.end(), logs->notes.begin(), logs->notes.end());
+  const auto add_notes = [&](const std::vector<std::string>& notes) {
+    made.eta.notes.insert(made.eta.notes.end(), notes.begin(), notes.end());
+  };
+  add_notes(cluster->notes);
+  add_notes(logs->notes);
+  if (request.policy.empty()) {
+    made.eta.site_settings = site.settings;
+    add_notes(site.notes);
+  }
+  if (auto note = note_of_nodes(cluster->snapshot, *scheduler); !note.empty())
+    made.eta.notes.push_back(std::move(note));
   made.past_runs = known->runs();
   tell_of_slurm(*queue, *cluster, made);
   const auto asked = place_of(made.eta.jobs, request, [&]() -> std::string {
@@ -274,7 +298,7 @@ Result<QueueWithForecast> forecast_of(const settings::Session& session, const Et
   const auto policy = policy_of(request);
   if (!policy) return tl::unexpected(policy.error());
   return is_trace(request) ? forecast_of_trace(session, request, *policy)
-                           : forecast_of_cluster(session, request, *policy);
+                           : forecast_of_cluster(session, request);
 }
 
 Result<Eta> eta(const settings::Session& session, const EtaRequest& request) {
@@ -297,13 +321,10 @@ Result<Eta> eta(const settings::Session& session, const EtaRequest& request) {
 }
 
 Document eta_document(const Eta& eta) {
-  Document document = {{"schema", "schedmate.eta.v1"},
-                       {"now", seconds_of(eta.now)},
-                       {"policy", eta.policy},
-                       {"samples", eta.samples},
-                       {"calibrated_on", eta.calibrated_on},
-                       {"jobs", Document::array()},
-                       {"notes", eta.notes}};
+  Document document = {{"schema", "schedmate.eta.v1"}, {"now", seconds_of(eta.now)},
+                       {"policy", eta.policy},         {"site_settings", eta.site_settings},
+                       {"samples", eta.samples},       {"calibrated_on", eta.calibrated_on},
+                       {"jobs", Document::array()},    {"notes", eta.notes}};
   for (const EtaJob& job : eta.jobs) {
     Document blocked = nullptr;
     if (!job.started && job.reason != name_of(QueueBlock::none)) {

@@ -169,8 +169,13 @@ void KnownSubmissions::complete(slurm::SnapshotOfQueue& made) const {
     made.notes.emplace_back(
         "no past run times: `history import sacct:FILE` gives them; until then every job is taken "
         "to run as those that run now, and nothing new to be submitted");
-  std::vector<const std::string*> partitions(partitions_.size());
-  for (const auto& [name, number] : partitions_) partitions[number] = &name;
+  const auto names_of = [](const Numbers& numbers) {
+    std::vector<const std::string*> names(numbers.size());
+    for (const auto& [name, number] : numbers) names[number] = &name;
+    return names;
+  };
+  const auto partitions = names_of(partitions_);
+  const auto user_names = names_of(users_);
   // The numbers of the snapshot's users, and others for everybody else.
   std::map<std::uint32_t, std::uint32_t> users;
   for (std::size_t i = 0; i < made.snapshot.jobs.size(); ++i)
@@ -184,17 +189,19 @@ void KnownSubmissions::complete(slurm::SnapshotOfQueue& made) const {
     if (job.submit < queue_->now - past_days || job.submit >= queue_->now || job.gpus == 0)
       continue;
     const std::string& partition = *partitions[job.pool];
-    const auto pool = made.pool_of.find(partition);
-    if (pool == made.pool_of.end()) continue;
+    const auto place = made.places.find(partition);
+    if (place == made.places.end()) continue;
     const auto [user, fresh] = users.try_emplace(job.user, next);
     if (fresh) ++next;
     past.push_back({.submit = job.submit,
                     .user = user->second,
-                    .pool = pool->second,
+                    .pool = place->second.pool,
                     .gpus = job.gpus,
                     .ran_s = job.start ? job.ran_s : 0,
                     .ended = job.ended,
-                    .planned = planned(row, partition)});
+                    .planned = planned(row, partition),
+                    .nodes = place->second.nodes,
+                    .priority = made.ranks.of({*user_names[job.user], partition, job.gpus})});
     if (!row.queued) newest = job.submit;
   }
   if (newest) made.snapshot.past = std::move(past);

@@ -37,6 +37,7 @@ Result<SitePast> past_of_site(const settings::Session& session, const EtaRequest
   if (!history) return tl::unexpected(history.error());
   SitePast past;
   past.now = queue->now;
+  past.policy = slurm::site_policy(*queue);
   past.cluster.partitions = cluster->snapshot.pools;
   for (const PartitionSpec& pool : past.cluster.partitions) past.trace.vcs.push_back(pool.name);
   std::vector<JobRecord> records;
@@ -51,7 +52,7 @@ Result<SitePast> past_of_site(const settings::Session& session, const EtaRequest
     filter.limit = std::numeric_limits<std::size_t>::max();
     auto read = (*history)->store->each(filter, [&](JobRecord record) {
       if (record.outcome && record.outcome->start && record.gpus > 0 &&
-          cluster->pool_of.contains(record.vc) &&
+          cluster->places.contains(record.vc) &&
           *record.outcome->start + record.outcome->duration <= past.now)
         records.push_back(std::move(record));
       return true;
@@ -71,7 +72,7 @@ Result<SitePast> past_of_site(const settings::Session& session, const EtaRequest
     Job& job = past.trace.jobs.emplace_back();
     job.id = kept_text(past.trace, record.id);
     job.user = user->second;
-    job.vc = cluster->pool_of.at(record.vc);
+    job.vc = cluster->places.at(record.vc).pool;
     job.gpus = static_cast<std::int32_t>(record.gpus);
     job.submit = record.submit;
     job.duration = std::max(Seconds(1), record.outcome->duration);

@@ -131,6 +131,7 @@ Result<Why> why(const settings::Session& session, const EtaRequest& request) {
   Why made;
   made.now = queue->eta.now;
   made.policy = queue->eta.policy;
+  made.site_settings = queue->eta.site_settings;
   made.samples = queue->eta.samples;
   made.calibrated_on = queue->eta.calibrated_on;
   made.job = queue->eta.jobs[job];
@@ -152,6 +153,7 @@ Document why_document(const Why& why) {
   Document document = {{"schema", "schedmate.why.v1"},
                        {"now", seconds_of(why.now)},
                        {"policy", why.policy},
+                       {"site_settings", why.site_settings},
                        {"samples", why.samples},
                        {"job_id", job.id},
                        {"user", job.user},
