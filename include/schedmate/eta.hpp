@@ -80,8 +80,9 @@ struct PastSubmission {
   double ran_s = 0;
   bool ended = true;
   FractionalSeconds planned{0};
-  std::shared_ptr<const NodeSet> nodes{};  ///< as of SnapshotJob
-  /// As of SnapshotJob::rank, if it were submitted now.
+  /// As of SnapshotJob.
+  std::shared_ptr<const NodeSet> nodes{};
+  /// As of SnapshotJob::rank, if it were submitted now; nothing: nobody has said.
   std::optional<double> priority{};
 };
 
@@ -93,8 +94,9 @@ struct NodeChange {
   NodeState state = NodeState::up;
 };
 
-/// A node that is drained by QueueSnapshot::changes, and nobody says until when: at the median as
-/// long again as since then, drawn by Pareto's law.
+/// A node that is drained by QueueSnapshot::changes, and nobody says until when. In each sample it
+/// comes back after a time of its own, drawn by Pareto's law: at the median after as long again as
+/// since then, or an hour if that is longer.
 struct NodeOutage {
   std::uint32_t pool = 0;
   std::uint32_t node = 0;

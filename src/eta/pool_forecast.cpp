@@ -120,9 +120,11 @@ std::vector<NodeChange> PoolForecast::draw_returns(std::size_t number) const {
   for (const NodeOutage& out : snapshot_->outages) {
     if (out.pool != pool_) continue;
     Random random(mix(options_.seed ^ mix(number ^ mix(out.node + mix(pool_ + 1)))));
-    const double ran = FractionalSeconds(snapshot_->now - out.since).count();
-    const SimTime back =
-        out.since + Seconds(std::llround(RunTimeBelief().draw(random.uniform(), ran)));
+    constexpr Seconds least(3600);
+    const Seconds so_far = std::max(snapshot_->now - out.since, least);
+    const double in_all_s =
+        RunTimeBelief().draw(random.uniform(), static_cast<double>(so_far.count()));
+    const SimTime back = snapshot_->now - so_far + Seconds(std::llround(in_all_s));
     if (back <= snapshot_->now + options_.horizon)
       returns.push_back({back, out.pool, out.node, NodeState::up});
   }

@@ -204,16 +204,14 @@ void tell_of_slurm(const slurm::ClusterQueue& queue, const slurm::SnapshotOfQueu
   }
 }
 
-/// "" where nothing is to be said.
-std::string note_of_nodes(const QueueSnapshot& snapshot, const Scheduler& scheduler) {
-  if (scheduler.heeds_nodes) return "";
+std::vector<std::string> notes_of_nodes(const QueueSnapshot& snapshot, const Scheduler& scheduler) {
   const auto restricted = std::ranges::count_if(
       snapshot.jobs, [](const SnapshotJob& job) { return job.nodes != nullptr; });
-  if (restricted == 0) return "";
-  return fmt::format(
-      "{} jobs may use some nodes only (of their partition, or that they name); this policy takes "
-      "them to be able to use all (slurm_backfill does not)",
-      restricted);
+  if (scheduler.heeds_nodes || restricted == 0) return {};
+  return {fmt::format(
+      "{} jobs may use some nodes only (of their partition, or that they name): this policy takes "
+      "them to be able to use all, slurm_backfill does not",
+      restricted)};
 }
 
 Result<QueueWithForecast> forecast_of_cluster(const settings::Session& session,
@@ -250,18 +248,12 @@ Result<QueueWithForecast> forecast_of_cluster(const settings::Session& session,
   QueueWithForecast made;
   made.eta.policy = policy->text;
   made.eta.jobs = jobs_of(cluster->snapshot);
-  made.eta.notes = queue->notes;
-  const auto add_notes = [&](const std::vector<std::string>& notes) {
+  if (request.policy.empty()) made.eta.site_settings = site.settings;
+  const std::vector<std::string> none;
+  for (const auto& notes :
+       {queue->notes, cluster->notes, logs->notes, request.policy.empty() ? site.notes : none,
+        notes_of_nodes(cluster->snapshot, *scheduler)})
     made.eta.notes.insert(made.eta.notes.end(), notes.begin(), notes.end());
-  };
-  add_notes(cluster->notes);
-  add_notes(logs->notes);
-  if (request.policy.empty()) {
-    made.eta.site_settings = site.settings;
-    add_notes(site.notes);
-  }
-  if (auto note = note_of_nodes(cluster->snapshot, *scheduler); !note.empty())
-    made.eta.notes.push_back(std::move(note));
   made.past_runs = known->runs();
   tell_of_slurm(*queue, *cluster, made);
   const auto asked = place_of(made.eta.jobs, request, [&]() -> std::string {

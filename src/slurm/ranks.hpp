@@ -17,6 +17,8 @@ namespace schedmate::slurm {
 
 class Ranks {
  public:
+  /// Of a queue without jobs.
+  Ranks() = default;
   /// Nothing of `queue` is looked at later.
   explicit Ranks(const ClusterQueue& queue);
 
@@ -38,7 +40,7 @@ class Ranks {
   SimTime now_;
   double age_ = 0, size_ = 0;  // weights
   bool small_first_ = false;
-  Seconds max_age_;
+  Seconds max_age_{1};
   bool by_submission_ = false;  // priority/basic: who comes later goes later
   double gpus_ = 0;             // of the cluster
   std::map<std::string, std::int64_t, std::less<>> tiers_;

@@ -14,6 +14,15 @@
 namespace schedmate::slurm {
 namespace {
 
+void add_places(const ClusterQueue& queue, Pools& pools, SnapshotOfQueue& made) {
+  for (const Partition& partition : queue.partitions)
+    if (const auto pool = pools.of({&partition.name, 1})) {
+      QueuedJob any;
+      any.partitions = {partition.name};
+      made.places[partition.name] = {*pool, pools.usable(any, *pool)};
+    }
+}
+
 /// It starts no job for that reason alone, and so only until the reservation ends.
 bool is_in_maintenance(const ClusterQueue& queue, const ClusterNode& node) {
   if (node.takes_jobs || !node.only_maintenance) return false;
@@ -48,6 +57,11 @@ void add_node_states(const ClusterQueue& queue, const Pools& pools, SnapshotOfQu
         "reservation {}: its nodes are taken to start no job of the queue meanwhile", each.name));
   }
   std::ranges::stable_sort(changes, {}, &NodeChange::when);
+  if (!made.snapshot.outages.empty())
+    made.notes.push_back(fmt::format(
+        "until when nodes are down or drained ({} now) is not known: taken is as long again at the "
+        "median, at least an hour",
+        made.snapshot.outages.size()));
 }
 
 /// Where it runs; empty where that is not known to the GPU.
@@ -142,6 +156,12 @@ std::vector<std::size_t> in_turn(const ClusterQueue& queue, const Ranks& ranks) 
   return order;
 }
 
+void believe(const JobBelief& belief, SnapshotJob& job) {
+  job.belief = belief.run_time;
+  job.burst = belief.burst;
+  job.source = belief.source;
+}
+
 /// Whether too few of its nodes are up for the replay to start it before others come back.
 bool waits_for_nodes(const QueueSnapshot& snapshot, const SnapshotJob& job) {
   const PartitionSpec& pool = snapshot.pools[job.pool];
@@ -180,20 +200,11 @@ SnapshotJob waiting_or_running(const ClusterQueue& queue, const Pools& pools, st
 Result<SnapshotOfQueue> snapshot_of(const ClusterQueue& queue, const BeliefOf& belief_of) {
   Pools pools(queue);
   if (pools.specs().empty()) return fail(ErrorCode::invalid, "no node of a partition has a GPU");
-  SnapshotOfQueue made{.snapshot = {},
-                       .queued = {},
-                       .places = {},
-                       .ranks = Ranks(queue),
-                       .blockers = {},
-                       .notes = {}};
+  SnapshotOfQueue made;
+  made.ranks = Ranks(queue);
   made.snapshot.now = queue.now;
   made.snapshot.pools = pools.specs();
-  for (const Partition& partition : queue.partitions)
-    if (const auto pool = pools.of({&partition.name, 1})) {
-      QueuedJob any;
-      any.partitions = {partition.name};
-      made.places[partition.name] = {*pool, pools.usable(any, *pool)};
-    }
+  add_places(queue, pools, made);
   add_node_states(queue, pools, made);
 
   const Blockers blockers(queue);
@@ -215,10 +226,7 @@ Result<SnapshotOfQueue> snapshot_of(const ClusterQueue& queue, const BeliefOf& b
     Blocker blocker;
     each.user = number_of(users, job.user);
     each.limits = limits.of(i);
-    const JobBelief belief = belief_of(job);
-    each.belief = belief.run_time;
-    each.burst = belief.burst;
-    each.source = belief.source;
+    believe(belief_of(job), each);
     if (!job.runs()) {
       each.nodes = pools.usable(job, *pool);
       each.rank = made.ranks.of(job);
