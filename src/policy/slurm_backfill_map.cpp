@@ -58,8 +58,8 @@ FreeMap::Slot FreeMap::slot_after(SimTime when) const {
   return slot + (seconds_of(when) % grid_.resolution.count() > 0 ? 1 : 0);
 }
 
-FreeMap::Stretch FreeMap::from_now(Seconds run_time, const NodeSet* nodes) const {
-  return {first_, slot_after(grid_.now + run_time) - first_, nodes};
+FreeMap::Stretch FreeMap::from_now(Seconds run_time) const {
+  return {first_, slot_after(grid_.now + run_time) - first_};
 }
 
 FreeMap::Profile FreeMap::profile_of(std::uint32_t node) const {
@@ -103,7 +103,7 @@ void FreeMap::occupy(Profile& profile, Stretch when, int gpus) {
 }
 
 FreeMap::Slot FreeMap::first_fit(std::uint32_t node, int gpus, Stretch wanted) const {
-  if (wanted.nodes != nullptr && running_.together() && !wanted.nodes->has(node)) return beyond;
+  if (among_ != nullptr && !among_->has(node)) return beyond;
   if (const Profile* profile = reserved(node)) return first_gap(*profile, gpus, wanted);
   return std::max(wanted.from, slot_after(running_.ready(node, gpus)));
 }
@@ -163,10 +163,12 @@ bool FreeMap::all_fit(std::span<const Share> where, Stretch wanted) const {
 
 Shares FreeMap::now(const Request& request) {
   if (!cluster_.fits(request.gang)) return {};
-  const Stretch wanted = from_now(request.run_time, request.nodes);
-  if (refused_now_.raise(request.gang, wanted, first_) > first_) return {};
+  if (running_.together()) among_ = request.nodes;
+  const Stretch wanted = from_now(request.run_time);
+  const Bounds::Asked asked{request.gang, wanted.length, among_};
+  if (refused_now_.raise(asked, first_) > first_) return {};
   Shares where = find_now(request, wanted);
-  if (where.empty()) refused_now_.add(request.gang, wanted, first_ + 1);
+  if (where.empty()) refused_now_.add(asked, first_ + 1);
   return where;
 }
 
@@ -246,34 +248,35 @@ Shares FreeMap::nodes_later(int gang, Stretch wanted) const {
 void FreeMap::started(std::span<const Share> where, Seconds run_time) {
   for (const Share& share : where) {
     if (reserved(share.node) != nullptr)
-      occupy(reserve_on(share.node), from_now(run_time, nullptr), share.gpus);
+      occupy(reserve_on(share.node), from_now(run_time), share.gpus);
   }
 }
 
-FreeMap::Slot FreeMap::Bounds::raise(int gang, const Stretch& asked, Slot start) const {
+FreeMap::Slot FreeMap::Bounds::raise(const Asked& asked, Slot start) const {
   for (const Bound& bound : bounds_)
-    if (bound.gang <= gang && bound.length <= asked.length &&
-        (bound.nodes == nullptr || bound.nodes == asked.nodes))
+    if (bound.asked.gang <= asked.gang && bound.asked.length <= asked.length &&
+        (bound.asked.nodes == nullptr || bound.asked.nodes == asked.nodes))
       start = std::max(start, bound.start);
   return start;
 }
 
-void FreeMap::Bounds::add(int gang, const Stretch& asked, Slot start) {
+void FreeMap::Bounds::add(const Asked& asked, Slot start) {
   std::erase_if(bounds_, [&](const Bound& other) {
-    return other.gang >= gang && other.length >= asked.length && other.nodes == asked.nodes &&
-           other.start <= start;
+    return other.asked.gang >= asked.gang && other.asked.length >= asked.length &&
+           other.asked.nodes == asked.nodes && other.start <= start;
   });
-  bounds_.push_back({gang, asked.length, asked.nodes, start});
+  bounds_.push_back({asked, start});
 }
 
 std::optional<FreeMap::Reservation> FreeMap::reserve(const Request& request) {
   const Seconds slots =
       (request.run_time + grid_.resolution - Seconds(1)) / grid_.resolution.count();
-  Stretch wanted{first_ + 1, slots.count(), request.nodes};
-  wanted.from = reserved_.raise(request.gang, wanted, wanted.from);
+  if (running_.together()) among_ = request.nodes;
+  const Bounds::Asked asked{request.gang, slots.count(), among_};
+  Stretch wanted{reserved_.raise(asked, first_ + 1), slots.count()};
   if (wanted.from > last_) return std::nullopt;
   wanted.from = earliest(request.gang, wanted);
-  reserved_.add(request.gang, wanted, wanted.from);
+  reserved_.add(asked, wanted.from);
   if (wanted.from > last_) return std::nullopt;
   Reservation made{at(wanted.from * grid_.resolution.count()), {}};
   if (!running_.together()) {

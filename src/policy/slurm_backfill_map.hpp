@@ -63,26 +63,27 @@ class FreeMap {
     int free;
   };
   using Profile = std::vector<Step>;  // by slot; the last one lasts
-  /// Of time, on the nodes that are allowed.
   struct Stretch {
     Slot from;
     Slot length;
-    const NodeSet* nodes = nullptr;
   };
 
   /// The map only fills up, so no job starts before one that asked for less earlier, on the same
   /// nodes or on all: these are what was asked for, without those that tell nothing new.
   class Bounds {
    public:
-    void add(int gang, const Stretch& asked, Slot start);
-    /// At least `start`.
-    [[nodiscard]] Slot raise(int gang, const Stretch& asked, Slot start) const;
-
-   private:
-    struct Bound {
+    struct Asked {
       int gang;
       Slot length;
       const NodeSet* nodes;
+    };
+    void add(const Asked& asked, Slot start);
+    /// At least `start`.
+    [[nodiscard]] Slot raise(const Asked& asked, Slot start) const;
+
+   private:
+    struct Bound {
+      Asked asked;
       Slot start;
     };
     std::vector<Bound> bounds_;
@@ -90,7 +91,7 @@ class FreeMap {
 
   [[nodiscard]] Slot slot_at(SimTime when) const;     // that holds the instant
   [[nodiscard]] Slot slot_after(SimTime when) const;  // that starts then or later
-  [[nodiscard]] Stretch from_now(Seconds run_time, const NodeSet* nodes) const;
+  [[nodiscard]] Stretch from_now(Seconds run_time) const;
   [[nodiscard]] Profile profile_of(std::uint32_t node) const;
   [[nodiscard]] static Slot first_gap(const Profile& profile, int gpus, Stretch wanted);
   static void occupy(Profile& profile, Stretch when, int gpus);
@@ -113,8 +114,9 @@ class FreeMap {
   const FreeTimes& running_;
   const Cluster& cluster_;
   Grid grid_;
-  Slot first_;  // holds now
-  Slot last_;   // the last one in which a job may start
+  Slot first_;                      // holds now
+  Slot last_;                       // the last one in which a job may start
+  const NodeSet* among_ = nullptr;  // nodes of the present request; null: all
   // Of nodes with reservations; by node, one more than its index here or 0.
   std::vector<Profile> profiles_;
   std::vector<std::uint32_t> profile_of_node_;
