@@ -177,11 +177,12 @@ Result<std::vector<Earlier>> what_starts_earlier(const QueueSnapshot& snapshot,
     if (!fewer) return tl::unexpected(fewer.error());
     ways.push_back(std::move(*fewer));
     ways.push_back(with_shorter_limit(job, scheduler, may_change));
-    for (const std::uint32_t pool : may_change.pools) {
+    for (std::size_t i = 0; i < may_change.pools.size(); ++i) {
+      const std::uint32_t pool = may_change.pools[i];
       if (pool == job.pool || pool >= snapshot.pools.size()) continue;
-      Way& way = ways.emplace_back(JobChange::pool, std::vector{job});
-      way.jobs.front().pool = pool;
-      way.jobs.front().nodes.reset();
+      SnapshotJob& moved = ways.emplace_back(JobChange::pool, std::vector{job}).jobs.front();
+      moved.pool = pool;
+      moved.nodes = i < may_change.nodes.size() ? may_change.nodes[i] : nullptr;
     }
   }
   if (may_change.release) {

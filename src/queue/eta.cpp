@@ -199,6 +199,7 @@ void tell_of_slurm(const slurm::ClusterQueue& queue, const slurm::SnapshotOfQueu
           !partition.takes(job))
         continue;
       choice.change.pools.push_back(place->second.pool);
+      choice.change.nodes.push_back(place->second.nodes);
       choice.partitions.push_back(partition.name);
     }
   }
