@@ -82,7 +82,8 @@ void add_queue_flags(const Parser& parser, queue::EtaRequest& request) {
       ->type_name("TIME");
   command
       .add_option("--policy", request.policy,
-                  "how the cluster is scheduled: NAME[:key=value,...]; default: slurm_backfill")
+                  "how the cluster is scheduled: NAME[:key=value,...]; default: slurm_backfill,\n"
+                  "of a Slurm with the site's own settings")
       ->type_name("POLICY");
   command.add_option("--cluster", request.cluster, "cluster file; default: the trace's own")
       ->type_name("FILE");

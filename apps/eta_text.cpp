@@ -2,6 +2,7 @@
 #include "apps/eta_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -81,6 +82,11 @@ std::string span_text(const InstantQuantiles& told, SimTime now) {
                      until(told.p90, now));
 }
 
+std::string policy_of_queue(const std::string& policy, bool of_site) {
+  if (!of_site) return printable(policy);
+  return printable(policy.substr(0, policy.find(':'))) + " as the site sets it";
+}
+
 std::string eta_text(const Eta& eta, const ScreenStyle& style, std::size_t most, bool running) {
   std::int64_t busy = 0, waiting = 0, runs = 0, asked = 0;
   for (const EtaJob& job : eta.jobs) {
@@ -94,10 +100,14 @@ std::string eta_text(const Eta& eta, const ScreenStyle& style, std::size_t most,
                         waiting == 1 ? "1 job waits" : fmt::format("{} jobs wait", waiting), asked);
   text += "\n";
   text += fmt::format(
-      "policy {}, {} samples; a span holds 80 %{}\n", printable(eta.policy), eta.samples,
+      "policy {}, {} samples; a span holds 80 %{}\n",
+      policy_of_queue(eta.policy, !eta.site_settings.empty()), eta.samples,
       eta.calibrated_on > 0
           ? fmt::format(", judged by {}", counted(eta.calibrated_on, "earlier forecast"))
           : " of them (not calibrated: schedmate eta calibration)");
+  if (!eta.site_settings.empty())
+    text += fmt::format("settings of the site: {}\n",
+                        printable(fmt::format("{}", fmt::join(eta.site_settings, ", "))));
   if (waiting > 0) text += "\n" + jobs_table(eta, style, most, false);
   if (running && runs > 0) text += "\n" + jobs_table(eta, style, most, true);
   for (const std::string& note : eta.notes) text += fmt::format("note: {}\n", printable(note));

@@ -21,6 +21,9 @@ namespace schedmate {
 /// "2 h 13 min (40 min to 5 h)", from the snapshot's instant.
 [[nodiscard]] std::string span_text(const InstantQuantiles& told, SimTime now);
 
+/// Its name alone where its settings are the site's.
+[[nodiscard]] std::string policy_of_queue(const std::string& policy, bool of_site);
+
 /// The flags of `eta` and `why` that name the queue, the job and how it is replayed.
 void add_queue_flags(const Parser& parser, queue::EtaRequest& request);
 

@@ -76,7 +76,7 @@ std::string why_text(const Why& why) {
   text += fmt::format(
       "  rests on   {} under {}, {}; run times of {} from their logs and advice, of {} from their "
       "users' own runs, of {} from the site's; {}\n",
-      counted(why.samples, "sample"), printable(why.policy),
+      counted(why.samples, "sample"), policy_of_queue(why.policy, !why.site_settings.empty()),
       counted(why.rests_on.past_runs, "past run"), counted(why.rests_on.of_job, "job"),
       why.rests_on.of_user, why.rests_on.of_site,
       why.calibrated_on > 0 ? counted(why.calibrated_on, "earlier forecast") : "not calibrated");

@@ -20,6 +20,8 @@ enum class JobChange : std::uint8_t {
 struct MayChange {
   /// Pools that take it, too.
   std::vector<std::uint32_t> pools{};
+  /// Of each of these pools, as of SnapshotJob::nodes; empty: all nodes of all.
+  std::vector<std::shared_ptr<const NodeSet>> nodes{};
   /// With a limit of at most this it need not wait for SnapshotJob::eligible.
   std::optional<Seconds> limit_to_start_now{};
   /// SnapshotJob::kept_out and SnapshotJob::eligible are its owner's own doing.

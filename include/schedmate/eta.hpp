@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <schedmate/cluster.hpp>
+#include <schedmate/node_set.hpp>
 #include <schedmate/result.hpp>
 #include <schedmate/run_time_curve.hpp>
 #include <schedmate/scheduler.hpp>
@@ -56,6 +57,10 @@ struct SnapshotJob {
   std::uint32_t burst = 0;
   /// That it counts against, by index into QueueSnapshot::limits.
   std::vector<std::uint32_t> limits{};
+  /// Of its pool, where a policy that heeds nodes may start it; nothing: on all.
+  std::shared_ptr<const NodeSet> nodes{};
+  /// What the site's scheduler makes of it now; a policy with priorities goes on from there.
+  std::optional<Rank> rank{};
 };
 
 /// No more at a time of those who share it. A waiting job at such a limit is passed over: the
@@ -75,6 +80,10 @@ struct PastSubmission {
   double ran_s = 0;
   bool ended = true;
   FractionalSeconds planned{0};
+  /// As of SnapshotJob.
+  std::shared_ptr<const NodeSet> nodes{};
+  /// As of SnapshotJob::rank, if it were submitted now; nothing: nobody has said.
+  std::optional<double> priority{};
 };
 
 /// A node of a pool that is, or will be, in another state.
@@ -85,12 +94,22 @@ struct NodeChange {
   NodeState state = NodeState::up;
 };
 
+/// A node that is drained by QueueSnapshot::changes, and nobody says until when. In each sample it
+/// comes back after a time of its own, drawn by Pareto's law: at the median after as long again as
+/// since then, or an hour if that is longer.
+struct NodeOutage {
+  std::uint32_t pool = 0;
+  std::uint32_t node = 0;
+  SimTime since;
+};
+
 struct QueueSnapshot {
   SimTime now;
   std::vector<PartitionSpec> pools;
   /// In order of time; those up to `now` have happened. A node that goes down is drained here: it
   /// takes no job, and what runs there ends by itself.
   std::vector<NodeChange> changes;
+  std::vector<NodeOutage> outages{};
   /// In order of submission.
   std::vector<SnapshotJob> jobs;
   /// Pools are replayed apart: in each, what runs in the others now counts throughout.

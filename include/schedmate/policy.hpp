@@ -13,6 +13,7 @@
 #include <optional>
 #include <schedmate/cluster.hpp>
 #include <schedmate/job.hpp>
+#include <schedmate/node_set.hpp>
 #include <schedmate/run_time.hpp>
 #include <schedmate/time.hpp>
 #include <span>
@@ -20,6 +21,13 @@
 #include <vector>
 
 namespace schedmate {
+
+/// What another scheduler has made of a job before a driver begins in the middle.
+struct Rank {
+  double priority = 0;  ///< the higher, the earlier
+  SimTime when;         ///< as of then
+  SimTime since;        ///< it has waited, and gains by waiting on
+};
 
 /// What a scheduler may know about a job. The true duration is not in here.
 struct JobInfo {
@@ -41,6 +49,9 @@ struct JobInfo {
   double advised = 0;
   /// Measured or predicted GPU use, or null.
   const Profile* profile = nullptr;
+  /// Nodes on which it may start, or null: on all (Scheduler::heeds_nodes).
+  const NodeSet* nodes = nullptr;
+  std::optional<Rank> rank{};
   /// Start of the present run, when running.
   SimTime run_since;
   /// Run time of earlier runs, and run time that preemptions have added so far.

@@ -92,6 +92,8 @@ struct Scheduler {
   bool shrink = true;
   /// It reserves on estimates, so that their length counts, not just their order.
   bool plans = false;
+  /// It starts a job only on JobInfo::nodes; else a driver that sets these is not obeyed.
+  bool heeds_nodes = false;
   /// It preempts or shares: Defects::late_end applies.
   bool counts_down = false;
   /// Advice decides on the order alone (advise=order): plans still stand on the host's estimates,

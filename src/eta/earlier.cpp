@@ -19,6 +19,7 @@ struct PoolAlone {
     snapshot.now = whole.now;
     snapshot.pools = whole.pools;
     snapshot.changes = whole.changes;
+    snapshot.outages = whole.outages;
     snapshot.past = whole.past;
     snapshot.limits_kill = whole.limits_kill;
     snapshot.site = whole.site;
@@ -60,7 +61,7 @@ Result<Way> with_fewer_gpus(const PoolAlone& base, const SnapshotJob& job,
   const auto replay = eta::PoolReplay::make(base.snapshot, job.pool, base.snapshot.jobs, scheduler);
   if (!replay) return tl::unexpected(replay.error());
   const std::int32_t of_node = base.snapshot.pools[job.pool].gpus_per_node;
-  std::vector<std::int32_t> sizes = {job.gpus / 2, job.gpus / 4, replay->most_that_fit(job.gpus),
+  std::vector<std::int32_t> sizes = {job.gpus / 2, job.gpus / 4, replay->most_that_fit(job),
                                      (job.gpus - 1) / of_node * of_node};
   std::ranges::sort(sizes, std::ranges::greater());
   const auto repeated = std::ranges::unique(sizes);
@@ -176,10 +177,12 @@ Result<std::vector<Earlier>> what_starts_earlier(const QueueSnapshot& snapshot,
     if (!fewer) return tl::unexpected(fewer.error());
     ways.push_back(std::move(*fewer));
     ways.push_back(with_shorter_limit(job, scheduler, may_change));
-    for (const std::uint32_t pool : may_change.pools) {
+    for (std::size_t i = 0; i < may_change.pools.size(); ++i) {
+      const std::uint32_t pool = may_change.pools[i];
       if (pool == job.pool || pool >= snapshot.pools.size()) continue;
-      Way& way = ways.emplace_back(JobChange::pool, std::vector{job});
-      way.jobs.front().pool = pool;
+      SnapshotJob& moved = ways.emplace_back(JobChange::pool, std::vector{job}).jobs.front();
+      moved.pool = pool;
+      moved.nodes = i < may_change.nodes.size() ? may_change.nodes[i] : nullptr;
     }
   }
   if (may_change.release) {

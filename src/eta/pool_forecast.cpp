@@ -112,13 +112,32 @@ void PoolForecast::sample(std::size_t number) {
   const std::uint64_t of_days = mix(options_.seed ^ mix(number ^ mix(pool_ + 1)));
   const auto nobody = [] { return std::optional<Submission>(); };
   const SimTime until = snapshot_->now + options_.horizon;
+  const std::vector<NodeChange> returns = draw_returns(number);
   const std::vector<Fate> fates =
-      replay_->run(run_times_s, waits_ ? days_.draw(of_days) : PoolReplay::NextSubmission(nobody),
-                   {until, options_.resolution});
+      replay_->run({run_times_s, returns, until, options_.resolution},
+                   waits_ ? days_.draw(of_days) : PoolReplay::NextSubmission(nobody));
   for (std::size_t i = 0; i < fates.size(); ++i) {
     members_[i].ends[number] = fates[i].end <= until ? fates[i].end : never;
     if (!members_[i].job.started) members_[i].fates[number] = fates[i];
   }
+}
+
+/// When the nodes that are out take jobs again; in order of time.
+std::vector<NodeChange> PoolForecast::draw_returns(std::size_t number) const {
+  std::vector<NodeChange> returns;
+  for (const NodeOutage& out : snapshot_->outages) {
+    if (out.pool != pool_) continue;
+    Random random(mix(options_.seed ^ mix(number ^ mix(out.node + mix(pool_ + 1)))));
+    constexpr Seconds least(3600);
+    const Seconds so_far = std::max(snapshot_->now - out.since, least);
+    const double in_all_s =
+        RunTimeBelief().draw(random.uniform(), static_cast<double>(so_far.count()));
+    const SimTime back = snapshot_->now - so_far + Seconds(std::llround(in_all_s));
+    if (back <= snapshot_->now + options_.horizon)
+      returns.push_back({back, out.pool, out.node, NodeState::up});
+  }
+  std::ranges::stable_sort(returns, {}, &NodeChange::when);
+  return returns;
 }
 
 void PoolForecast::end_round() {

@@ -56,6 +56,7 @@ class PoolForecast {
     std::size_t samples = 0;
     std::uint64_t hash = 0;
   };
+  [[nodiscard]] std::vector<NodeChange> draw_returns(std::size_t number) const;
   void plan_until(std::size_t samples);
   [[nodiscard]] bool stands_still();
   void tell_end(Member& member) const;

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <utility>
 
+#include "core/open_nodes.hpp"
+
 namespace schedmate::eta {
 namespace {
 
@@ -25,6 +27,8 @@ JobInfo info_of(const SnapshotJob& job) {
   info.submit = job.submit;
   info.entered = job.eligible ? std::max(job.submit, *job.eligible) : job.submit;
   info.estimate = info.expected = job.planned;
+  info.nodes = job.nodes.get();
+  info.rank = job.rank;
   info.running = job.started.has_value();
   if (info.running) info.run_since = *job.started;
   return info;
@@ -120,24 +124,48 @@ void PoolReplay::change_nodes() {
   changes_.erase(changes_.begin(), past);
 }
 
+/// Whether enough nodes of its own are up, or will be.
+bool PoolReplay::has_nodes(const SnapshotJob& job, std::span<const NodeChange> returns) const {
+  const int per_node = cluster_.gpus_per_node();
+  const int needed = (job.gpus + per_node - 1) / per_node;
+  if (!job.nodes && needed <= cluster_.node_count()) return true;
+  NodeSet there;
+  const auto add = [&](std::uint32_t node) {
+    if (!job.nodes || job.nodes->has(node)) there.insert(node);
+  };
+  for (std::uint32_t node = 0; node < cluster_.node_end(); ++node)
+    if (cluster_.usable(node)) add(node);
+  for (const auto changes : {std::span<const NodeChange>(changes_), returns})
+    for (const NodeChange& change : changes)
+      if (change.state == NodeState::up) add(change.node);
+  return there.size() >= needed;
+}
+
 void PoolReplay::note_blocks() {
-  // Nodes that are drained may come back.
-  const auto all_gpus = static_cast<std::int64_t>(cluster_.node_end()) * cluster_.gpus_per_node();
+  const OpenNodes open(cluster_);
   for (std::uint32_t i = 0; i < jobs_.size(); ++i) {
     const SnapshotJob& job = jobs_[i];
     const auto never_room = admission_.never_room_for(i);
+    // Nodes that are drained may come back.
+    const std::int64_t nodes = job.nodes ? job.nodes->size() : cluster_.node_end();
+    const bool too_large = job.gpus > nodes * cluster_.gpus_per_node();
     const auto block = [&] {
       if (job.started) return QueueBlock::none;
       if (job.kept_out) return QueueBlock::kept_out;
       if (job.eligible && *job.eligible > now_) return QueueBlock::too_early;
-      if (job.gpus > all_gpus) return QueueBlock::too_large;
+      if (too_large) return QueueBlock::too_large;
       if (never_room) return QueueBlock::shared_limit;
-      if (job.gpus > cluster_.free_gpus()) return QueueBlock::gpus;
-      return cluster_.fits(job.gpus) ? QueueBlock::priority : QueueBlock::fragmentation;
+      const NodeSet* const own = job.nodes.get();
+      if (job.gpus > (own != nullptr ? open.free_gpus(own) : cluster_.free_gpus()))
+        return QueueBlock::gpus;
+      const bool fits =
+          own != nullptr ? !open.find(job.gpus, own).empty() : cluster_.fits(job.gpus);
+      return fits ? QueueBlock::priority : QueueBlock::fragmentation;
     };
     blocks_.push_back(block());
     limits_.push_back(never_room);
-    can_start_.push_back(!job.kept_out && job.gpus <= all_gpus && !never_room);
+    can_start_.push_back(!job.kept_out && !too_large && !never_room);
+    if (!job.started && can_start_.back() && !has_nodes(job, {})) lack_nodes_.push_back(i);
   }
 }
 
@@ -171,9 +199,10 @@ void PoolReplay::tell_policy() {
       blocks_[index_of(decision.job)] = QueueBlock::none;
 }
 
-std::int32_t PoolReplay::most_that_fit(std::int32_t below) const {
-  std::int32_t gpus = std::min(below - 1, cluster_.free_gpus());
-  while (gpus > 0 && !cluster_.fits(gpus)) --gpus;
+std::int32_t PoolReplay::most_that_fit(const SnapshotJob& job) const {
+  const OpenNodes open(cluster_);
+  std::int32_t gpus = std::min(job.gpus - 1, open.free_gpus(job.nodes.get()));
+  while (gpus > 0 && open.find(gpus, job.nodes.get()).empty()) --gpus;
   return gpus;
 }
 
@@ -194,6 +223,7 @@ struct PoolReplay::Run {
 
   const PoolReplay& from;
   std::span<const double> run_times_s;
+  std::span<const NodeChange> returns;
   JobMap<JobInfo> infos;
   Cluster cluster;
   Policy policy;
@@ -216,11 +246,12 @@ struct PoolReplay::Run {
   bool stops_jobs = false;     // the policy has preempted
   std::vector<JobId> arrived, ended;
   std::vector<std::uint32_t> changed;  // nodes
-  std::size_t next_eligible = 0, next_change = 0;
+  std::size_t next_eligible = 0, next_change = 0, next_return = 0;
 
-  Run(const PoolReplay& pool, std::span<const double> drawn_s)
+  Run(const PoolReplay& pool, const Future& future)
       : from(pool),
-        run_times_s(drawn_s),
+        run_times_s(future.run_times_s),
+        returns(future.returns),
         infos(pool.infos_),
         cluster(pool.cluster_),
         policy(pool.policy_),
@@ -252,6 +283,11 @@ struct PoolReplay::Run {
       for_each_gpu(cluster.allocation(id), [&](Gpu& gpu) { gpu.held_by = i + 1; });
     }
     std::make_heap(ends.begin(), ends.end());
+    for (const std::uint32_t i : pool.lack_nodes_) {
+      if (pool.has_nodes(pool.jobs_[i], returns)) continue;
+      --open;  // nobody need wait for its start
+      --unfinished;
+    }
     for (const Plan::Decision& decision : pool.first_) carry_out(decision);
   }
 
@@ -358,6 +394,8 @@ struct PoolReplay::Run {
     info.gpus = job.gpus;
     info.submit = info.entered = job.submit;
     info.estimate = info.expected = job.planned;
+    info.nodes = job.nodes;
+    if (job.priority) info.rank = Rank{*job.priority, job.submit, job.submit};
     states[id].left = whole(job.ran_s);
     arrived.push_back(id);
   }
@@ -367,6 +405,7 @@ struct PoolReplay::Run {
     SimTime next = never;
     if (next_eligible < from.eligible_.size()) next = from.eligible_[next_eligible].first;
     if (next_change < from.changes_.size()) next = std::min(next, from.changes_[next_change].when);
+    if (next_return < returns.size()) next = std::min(next, returns[next_return].when);
     return next;
   }
 
@@ -377,15 +416,25 @@ struct PoolReplay::Run {
     std::vector<std::uint32_t> admitted;
     admission.admit(admitted);
     for (const std::uint32_t i : admitted) enter_late(i);
-    for (; next_change < from.changes_.size() && from.changes_[next_change].when <= now;
-         ++next_change) {
-      const NodeChange& change = from.changes_[next_change];
+    take_changes(from.changes_, next_change);
+    take_changes(returns, next_return);
+  }
+
+  void take_changes(std::span<const NodeChange> changes, std::size_t& taken) {
+    const auto of_node = static_cast<std::size_t>(cluster.gpus_per_node());
+    for (; taken < changes.size() && changes[taken].when <= now; ++taken) {
+      const NodeChange& change = changes[taken];
       cluster.set_state(change.node, without_jobs_lost(change.state));
       changed.push_back(change.node);
-      const auto of_node = static_cast<std::size_t>(cluster.gpus_per_node());
       for (Gpu& gpu : std::span(gpus).subspan(change.node * of_node, of_node))
         gpu.free_since = std::max(gpu.free_since, change.when);
     }
+  }
+
+  /// Whether its pool could ever start it.
+  [[nodiscard]] bool has_room(const Submission& job) const {
+    const int nodes = job.nodes == nullptr ? cluster.node_count() : job.nodes->size();
+    return job.gpus <= nodes * cluster.gpus_per_node();
   }
 
   void call_policy() {
@@ -413,21 +462,20 @@ struct PoolReplay::Run {
   [[nodiscard]] bool over() const { return open == 0 && (!stops_jobs || unfinished == 0); }
 };
 
-std::vector<Fate> PoolReplay::run(std::span<const double> run_times_s,
-                                  const NextSubmission& next_submission,
-                                  const Extent& extent) const {
-  Run run(*this, run_times_s);
+std::vector<Fate> PoolReplay::run(const Future& future,
+                                  const NextSubmission& next_submission) const {
+  Run run(*this, future);
   auto coming = next_submission();
   while (!run.over()) {
     SimTime next = std::min(run.wake, run.next_due());
     if (!run.ends.empty()) next = std::min(next, run.ends.front().at);
     if (coming) next = std::min(next, coming->submit);
-    if (next == never || next > extent.until) break;
-    run.go_on_to(next, extent.resolution);
+    if (next == never || next > future.until) break;
+    run.go_on_to(next, future.resolution);
     run.end_due();
     run.take_due();
     for (; coming && coming->submit <= run.now; coming = next_submission()) {
-      if (coming->gpus <= run.cluster.total_gpus()) run.enter(*coming);
+      if (run.has_room(*coming)) run.enter(*coming);
     }
     run.call_policy();
   }

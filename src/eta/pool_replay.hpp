@@ -21,6 +21,8 @@ struct Submission {
   std::int32_t gpus = 1;
   FractionalSeconds planned{0};
   double ran_s = 0;
+  const NodeSet* nodes = nullptr;  ///< null: all
+  std::optional<double> priority{};
 };
 
 /// What became of a job of the snapshot.
@@ -49,23 +51,24 @@ class PoolReplay {
   [[nodiscard]] std::optional<std::uint32_t> limit_of(std::size_t which) const {
     return limits_[which];
   }
-  /// The largest gang of less than `below` GPUs that could start now, if nobody went before it; 0
-  /// where none could.
-  [[nodiscard]] std::int32_t most_that_fit(std::int32_t below) const;
+  /// The largest gang smaller than the job that could start now in its place, if nobody went before
+  /// it; 0 where none could.
+  [[nodiscard]] std::int32_t most_that_fit(const SnapshotJob& job) const;
 
   /// Until all jobs of the snapshot have ended, or at least started where nothing can stop them
   /// again; run times (in all, seconds) and the result are parallel to jobs(). `next_submission`
   /// gives submissions in order of time, and nothing after the last.
   using NextSubmission = std::function<std::optional<Submission>()>;
-  struct Extent {
+  struct Future {
+    std::span<const double> run_times_s;
+    std::span<const NodeChange> returns;  ///< of nodes that are out, in order of time
     SimTime until;
     /// What happens within this share of the time ahead is shown to the policy in one call; whom
     /// it then starts, starts when its GPUs came free. 0: one call for each instant.
-    double resolution;
+    double resolution = 0;
   };
-  [[nodiscard]] std::vector<Fate> run(std::span<const double> run_times_s,
-                                      const NextSubmission& next_submission,
-                                      const Extent& extent) const;
+  [[nodiscard]] std::vector<Fate> run(const Future& future,
+                                      const NextSubmission& next_submission) const;
 
  private:
   struct Run;
@@ -80,6 +83,7 @@ class PoolReplay {
   void change_nodes();
   void tell_policy();
   void note_blocks();
+  [[nodiscard]] bool has_nodes(const SnapshotJob& job, std::span<const NodeChange> returns) const;
 
   SimTime now_;
   std::vector<SnapshotJob> jobs_;
@@ -97,6 +101,7 @@ class PoolReplay {
   // What is still to come, in order of time: jobs that may start then, and nodes.
   std::vector<std::pair<SimTime, std::uint32_t>> eligible_;
   std::vector<NodeChange> changes_;
+  std::vector<std::uint32_t> lack_nodes_;  // jobs that need some which are out
 };
 
 }  // namespace schedmate::eta

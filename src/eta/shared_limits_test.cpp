@@ -153,7 +153,7 @@ TEST_CASE("in no sample is a limit exceeded, and everybody who can starts") {
       const Scheduler scheduler = need(make_scheduler(policy, {ClusterSpec{snapshot.pools}}, {}));
       const auto replay = need(PoolReplay::make(snapshot, 0, jobs, scheduler));
       const auto nobody = [] { return std::optional<Submission>(); };
-      const auto fates = replay.run(run_times_s, nobody, {moment + Seconds(1'000'000), 0});
+      const auto fates = replay.run({run_times_s, {}, moment + Seconds(1'000'000)}, nobody);
       for (const Fate& fate : fates) CHECK(fate.start != never);
       CHECK(peak(jobs, fates, 0).first <= 9);
       CHECK(peak(jobs, fates, 1).second <= 3);

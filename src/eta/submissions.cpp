@@ -59,7 +59,9 @@ PoolReplay::NextSubmission PastDays::draw(std::uint64_t seed) const {
                       .user = past.user,
                       .gpus = past.gpus,
                       .planned = past.planned,
-                      .ran_s = past.ended ? past.ran_s : site_.draw(share, past.ran_s)};
+                      .ran_s = past.ended ? past.ran_s : site_.draw(share, past.ran_s),
+                      .nodes = past.nodes.get(),
+                      .priority = past.priority};
   };
 }
 

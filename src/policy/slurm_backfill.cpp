@@ -19,6 +19,11 @@
 /// least one second; a job that outlives its own is expected to run as long again as it has so
 /// far, and is never killed.
 ///
+/// Where jobs have nodes of their own (JobInfo::nodes: partitions of some of the nodes, nodes that
+/// they name), one that the main scheduler cannot place ends the walk for its nodes only: others
+/// go on with those that are left (open_nodes.hpp). One whose nodes are too few, as they are down
+/// or closed by others, is passed over.
+///
 /// Departures from Slurm: it reserves whole nodes, this the GPUs of a node that are needed; it
 /// forgets the nodes of a reservation until the next pass; its passes take time; a pass here ends
 /// when none of the jobs left could be placed now, as their reservations would change nothing.
@@ -33,6 +38,7 @@
 #include <ranges>
 #include <schedmate/scheduler.hpp>
 
+#include "core/open_nodes.hpp"
 #include "policy/free_times.hpp"
 #include "policy/slurm_backfill_map.hpp"
 #include "policy/slurm_backfill_priority.hpp"
@@ -79,6 +85,13 @@ class SlurmBackfill {
   }
 
  private:
+  struct Waiting {
+    int gang = 0;
+    Seconds run_time{0};             // predicted
+    Shares planned{};                // nodes of its last reservation
+    const NodeSet* nodes = nullptr;  // that it may use; null: all
+  };
+
   void adopt(const View& view, JobId id) {
     times_->hold(id, view.cluster.allocation(id), view.now + predicted_run_time(view, id));
     queue_.adopt(view, id);
@@ -91,14 +104,13 @@ class SlurmBackfill {
       times_->free(id);
       queue_.ended(view, id);
     }
-    for (const JobId id : view.withdrawn) {
-      queue_.remove(id);
-      waiting_.erase(id);
-    }
+    for (const JobId id : view.withdrawn) leave(id);
     for (const std::uint32_t node : view.nodes) times_->follow(view.cluster, node);
     for (const JobId id : view.arrived) {
       queue_.push(view, id);
-      waiting_[id] = {view.job(id).gpus, predicted_run_time(view, id), {}};
+      const JobInfo& job = view.job(id);
+      waiting_[id] = {job.gpus, predicted_run_time(view, id), {}, job.nodes};
+      if (job.nodes != nullptr) ++with_nodes_;
     }
     for (const auto* end = times_->next_end(); end != nullptr && end->at <= view.now;
          end = times_->next_end()) {
@@ -113,6 +125,7 @@ class SlurmBackfill {
   }
 
   void start_from_the_top(const View& view, Plan& plan) {
+    if (with_nodes_ > 0 && times_->together()) return start_on_open_nodes(view, plan);
     while (may_start(view)) {
       const JobId id = queue_.first();
       const Waiting& job = waiting_.at(id);
@@ -124,6 +137,48 @@ class SlurmBackfill {
     }
   }
 
+  void start_on_open_nodes(const View& view, Plan& plan) {
+    if (!may_start(view)) return;
+    OpenNodes open(view.cluster);
+    std::size_t passed = 0;  // those before have been asked
+    for (bool started = true; started && may_start(view);) {
+      started = false;
+      auto in_order = queue_.in_order();
+      for (std::size_t i = 0; i < passed; ++i) (void)in_order.next();
+      for (auto entry = in_order.next(); entry && !started && !open.none();) {
+        const Shares where = where_open(view, open, waiting_.at(entry->job));
+        started = !where.empty();
+        if (started) {
+          start(view, plan, entry->job, where);
+        } else {
+          ++passed;
+          entry = in_order.next();
+        }
+      }
+    }
+  }
+
+  /// Now; empty: nowhere, and its nodes are closed.
+  [[nodiscard]] static Shares where_open(const View& view, OpenNodes& open, const Waiting& job) {
+    if (!open.enough_for(job.gang, job.nodes)) return {};
+    const bool as_planned = std::ranges::all_of(job.planned, [&](const Share& share) {
+      return open.has(share.node) &&
+             std::popcount(view.cluster.free_mask(share.node)) >= share.gpus;
+    });
+    if (as_planned && !job.planned.empty()) return job.planned;
+    Shares where;
+    for (const Slice& slice : open.find(job.gang, job.nodes))
+      where.push_back({slice.node, std::popcount(slice.gpus)});
+    if (where.empty()) open.close(job.nodes);
+    return where;
+  }
+
+  void leave(JobId id) {
+    if (waiting_.at(id).nodes != nullptr) --with_nodes_;
+    queue_.remove(id);
+    waiting_.erase(id);
+  }
+
   /// Starts a job that fits, there or, if that is empty, where the placer says.
   void start(const View& view, Plan& plan, JobId id, const Shares& where) {
     const Waiting& job = waiting_.at(id);
@@ -133,9 +188,8 @@ class SlurmBackfill {
       plan.start_on(id, free_gpus(view.cluster, where));
     }
     times_->hold(id, view.cluster.allocation(id), view.now + job.run_time);
-    queue_.remove(id);
+    leave(id);
     queue_.started(view, id);
-    waiting_.erase(id);
   }
 
   /// The lowest free ones, as a placer takes them.
@@ -161,11 +215,6 @@ class SlurmBackfill {
     }
   }
 
-  struct Waiting {
-    int gang = 0;
-    Seconds run_time{0};  // predicted
-    Shares planned{};     // nodes of its last reservation
-  };
   struct Tested {
     JobId id;
     Waiting* job;
@@ -174,7 +223,7 @@ class SlurmBackfill {
 
   void test(const View& view, Plan& plan, FreeMap& map, const Tested& tested) {
     Waiting& job = *tested.job;
-    const FreeMap::Request request{job.gang, job.run_time, job.planned};
+    const FreeMap::Request request{job.gang, job.run_time, job.planned, job.nodes};
     if (const Shares where = map.now(request); !where.empty()) {
       const Seconds run_time = job.run_time;
       start(view, plan, tested.id, where);
@@ -212,40 +261,50 @@ class SlurmBackfill {
   MultifactorQueue queue_;
   std::optional<FreeTimes> times_;  // from the first call on
   JobMap<Waiting> waiting_;
+  int with_nodes_ = 0;          // of those that wait
   std::vector<Tested> tested_;  // of one pass
   std::int64_t reserved_ = 0;   // likewise
   bool changed_ = false;        // since the last pass
   SimTime next_pass_ = SimTime::min();
 };
 
-/// Whole numbers within Slurm's own bounds.
+/// Numbers within Slurm's own bounds.
 class Bounded {
  public:
   explicit Bounded(PolicyOptions& options) : options_(options) {}
+  template <class Number>
   struct Range {
-    std::int64_t least;
-    std::int64_t most;
+    Number least;
+    Number most;
   };
-  std::int64_t take(std::string_view key, std::int64_t fallback, Range range) {
-    const auto value = options_.take_integer(key, fallback);
-    if (value && *value >= range.least && *value <= range.most) return *value;
-    if (error_) return fallback;
-    error_ = value ? Error{ErrorCode::unsupported, fmt::format("{}={}: must be {} to {}", key,
-                                                               *value, range.least, range.most)}
-                   : value.error();
-    return fallback;
+  std::int64_t take(std::string_view key, std::int64_t fallback, Range<std::int64_t> range) {
+    return within(key, options_.take_integer(key, fallback), range).value_or(fallback);
+  }
+  Seconds take_days(std::string_view key, double fallback, Range<double> range) {
+    constexpr double day_s = 86'400;
+    const auto days = within(key, options_.take_number(key, fallback), range).value_or(fallback);
+    return Seconds(std::llround(day_s * days));
   }
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
 
  private:
+  template <class Number>
+  std::optional<Number> within(std::string_view key, Result<Number> value, Range<Number> range) {
+    if (value && *value >= range.least && *value <= range.most) return *value;
+    if (error_) return std::nullopt;
+    error_ = value ? Error{ErrorCode::unsupported, fmt::format("{}={}: must be {} to {}", key,
+                                                               *value, range.least, range.most)}
+                   : value.error();
+    return std::nullopt;
+  }
+
   PolicyOptions& options_;
   std::optional<Error> error_;  // the first
 };
 
 Result<SlurmSettings> read_settings(PolicyOptions& options) {
-  constexpr std::int64_t day_s = 86'400;
-  constexpr Bounded::Range weight{0, 1'000'000'000};
-  constexpr Bounded::Range days{1, 3650};
+  constexpr Bounded::Range<std::int64_t> weight{0, 1'000'000'000};
+  constexpr double most_days = 3650;
   Bounded numbers(options);
   SlurmSettings made;
   made.interval = Seconds(numbers.take("bf_interval", 30, {1, 10'800}));
@@ -259,8 +318,8 @@ Result<SlurmSettings> read_settings(PolicyOptions& options) {
   weights.shortness = numbers.take("weight_shortness", weights.shortness, weight);
   weights.job_size = numbers.take("weight_job_size", weights.job_size, weight);
   weights.fairshare = numbers.take("weight_fairshare", weights.fairshare, weight);
-  weights.max_age = Seconds(day_s * numbers.take("max_age_d", 7, days));
-  weights.half_life = Seconds(day_s * numbers.take("half_life_d", 7, {0, days.most}));
+  weights.max_age = numbers.take_days("max_age_d", 7, {0.001, most_days});
+  weights.half_life = numbers.take_days("half_life_d", 7, {0, most_days});
   weights.calc_period = Seconds(60 * numbers.take("calc_period_min", 5, {1, 1440}));
   const auto favor_small = options.take_flag("favor_small", weights.favor_small);
   if (numbers.error()) return tl::unexpected(*numbers.error());
@@ -278,6 +337,7 @@ Result<Scheduler> make_slurm_backfill(const PolicyInput&, PolicyOptions& options
   scheduler.decide = SlurmBackfill(*settings);
   scheduler.estimator = "limit";
   scheduler.plans = true;
+  scheduler.heeds_nodes = true;
   return scheduler;
 }
 

@@ -106,6 +106,7 @@ void FreeMap::occupy(Profile& profile, Stretch when, int gpus) {
 }
 
 FreeMap::Slot FreeMap::first_fit(std::uint32_t node, int gpus, Stretch wanted) const {
+  if (among_ != nullptr && !among_->has(node)) return beyond;
   if (const Profile* profile = reserved(node)) return first_gap(*profile, gpus, wanted);
   return std::max(wanted.from, slot_after(running_.ready(node, gpus)));
 }
@@ -196,10 +197,12 @@ bool FreeMap::all_fit(std::span<const Share> where, Stretch wanted) const {
 
 Shares FreeMap::now(const Request& request) {
   if (!cluster_.fits(request.gang)) return {};
+  if (running_.together()) among_ = request.nodes;
   const Stretch wanted = from_now(request.run_time);
-  if (refused_now_.raise(request.gang, wanted.length, first_) > first_) return {};
+  const Bounds::Asked asked{request.gang, wanted.length, among_};
+  if (refused_now_.raise(asked, first_) > first_) return {};
   Shares where = find_now(request, wanted);
-  if (where.empty()) refused_now_.add(request.gang, wanted.length, first_ + 1);
+  if (where.empty()) refused_now_.add(asked, first_ + 1);
   return where;
 }
 
@@ -283,26 +286,31 @@ void FreeMap::started(std::span<const Share> where, Seconds run_time) {
   }
 }
 
-FreeMap::Slot FreeMap::Bounds::raise(int gang, Slot length, Slot start) const {
+FreeMap::Slot FreeMap::Bounds::raise(const Asked& asked, Slot start) const {
   for (const Bound& bound : bounds_)
-    if (bound.gang <= gang && bound.length <= length) start = std::max(start, bound.start);
+    if (bound.asked.gang <= asked.gang && bound.asked.length <= asked.length &&
+        (bound.asked.nodes == nullptr || bound.asked.nodes == asked.nodes))
+      start = std::max(start, bound.start);
   return start;
 }
 
-void FreeMap::Bounds::add(int gang, Slot length, Slot start) {
+void FreeMap::Bounds::add(const Asked& asked, Slot start) {
   std::erase_if(bounds_, [&](const Bound& other) {
-    return other.gang >= gang && other.length >= length && other.start <= start;
+    return other.asked.gang >= asked.gang && other.asked.length >= asked.length &&
+           other.asked.nodes == asked.nodes && other.start <= start;
   });
-  bounds_.push_back({gang, length, start});
+  bounds_.push_back({asked, start});
 }
 
 std::optional<FreeMap::Reservation> FreeMap::reserve(const Request& request) {
   const Seconds slots =
       (request.run_time + grid_.resolution - Seconds(1)) / grid_.resolution.count();
-  Stretch wanted{reserved_.raise(request.gang, slots.count(), first_ + 1), slots.count()};
+  if (running_.together()) among_ = request.nodes;
+  const Bounds::Asked asked{request.gang, slots.count(), among_};
+  Stretch wanted{reserved_.raise(asked, first_ + 1), slots.count()};
   if (wanted.from > last_) return std::nullopt;
   wanted.from = earliest(request.gang, wanted);
-  reserved_.add(request.gang, wanted.length, wanted.from);
+  reserved_.add(asked, wanted.from);
   if (wanted.from > last_) return std::nullopt;
   Reservation made{at(wanted.from * grid_.resolution.count()), {}};
   if (!running_.together()) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <schedmate/cluster.hpp>
+#include <schedmate/node_set.hpp>
 #include <schedmate/time.hpp>
 #include <span>
 #include <vector>
@@ -40,6 +41,7 @@ class FreeMap {
     int gang;
     Seconds run_time;                  ///< at least one second
     std::span<const Share> preferred;  ///< taken where they start no later; may be empty
+    const NodeSet* nodes = nullptr;    ///< it may use; null: all
   };
   /// Where it could start now without touching a reservation, as the placer would choose among
   /// such nodes; empty when nowhere.
@@ -66,18 +68,22 @@ class FreeMap {
     Slot length;
   };
 
-  /// The map only fills up, so no job starts before one that asked for less earlier: these are
-  /// what was asked for, without those that tell nothing new.
+  /// The map only fills up, so no job starts before one that asked for less earlier, on the same
+  /// nodes or on all: these are what was asked for, without those that tell nothing new.
   class Bounds {
    public:
-    void add(int gang, Slot length, Slot start);
+    struct Asked {
+      int gang;
+      Slot length;
+      const NodeSet* nodes;
+    };
+    void add(const Asked& asked, Slot start);
     /// At least `start`.
-    [[nodiscard]] Slot raise(int gang, Slot length, Slot start) const;
+    [[nodiscard]] Slot raise(const Asked& asked, Slot start) const;
 
    private:
     struct Bound {
-      int gang;
-      Slot length;
+      Asked asked;
       Slot start;
     };
     std::vector<Bound> bounds_;
@@ -119,8 +125,9 @@ class FreeMap {
   FreeTimes& running_;
   const Cluster& cluster_;
   Grid grid_;
-  Slot first_;  // holds now
-  Slot last_;   // the last one in which a job may start
+  Slot first_;                      // holds now
+  Slot last_;                       // the last one in which a job may start
+  const NodeSet* among_ = nullptr;  // nodes of the present request; null: all
   // Of nodes with reservations; by node, one more than its index here or 0.
   std::vector<Profile> profiles_;
   std::vector<std::uint32_t> profile_of_node_;

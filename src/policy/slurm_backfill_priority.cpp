@@ -34,14 +34,21 @@ void MultifactorQueue::weigh(Line& line, const Kind& kind, const Moment& moment)
   line.shortness = static_cast<double>(weights_.shortness) * kind.shortness;
 }
 
-/// In a line none has more than one that was submitted before it.
-std::uint32_t MultifactorQueue::priority(const Line& line, SimTime submit, SimTime when) const {
-  const FractionalSeconds waited = std::max(when - submit, Seconds(0));
-  const double age = std::min(waited / FractionalSeconds(weights_.max_age), 1.0);
-  const double sum =
-      static_cast<double>(weights_.age) * age + line.size + line.fairshare + line.shortness;
+/// In a line none has more than one before it.
+std::uint64_t MultifactorQueue::priority(const Line& line, const Waiting& job, SimTime when) const {
+  const auto weight = static_cast<double>(weights_.age);
+  const FractionalSeconds max_age(weights_.max_age);
+  if (line.ranked != Ranked::here) {
+    constexpr double most = 1e18;
+    const double age =
+        line.ranked == Ranked::gains ? FractionalSeconds(when.time_since_epoch()) / max_age : 1;
+    return static_cast<std::uint64_t>(std::clamp(weight * age - job.behind, 1.0, most));
+  }
+  const FractionalSeconds waited = std::max(when - job.submit, Seconds(0));
+  const double age = std::min(waited / max_age, 1.0);
+  const double sum = weight * age + line.size + line.fairshare + line.shortness;
   constexpr double most = std::numeric_limits<std::uint32_t>::max();
-  return static_cast<std::uint32_t>(std::clamp(sum, 1.0, most));
+  return static_cast<std::uint64_t>(std::clamp(sum, 1.0, most));
 }
 
 double MultifactorQueue::fairshare(const User& user) const {
@@ -94,7 +101,8 @@ void MultifactorQueue::share_out(SimTime when) {
 }
 
 SimTime MultifactorQueue::next_calculation(SimTime now) const {
-  const bool fixed = weights_.fairshare == 0 && (weights_.age == 0 || weights_.job_size == 0);
+  const bool ages_alike = weights_.job_size == 0 && !any_ranked_;
+  const bool fixed = weights_.fairshare == 0 && (weights_.age == 0 || ages_alike);
   return fixed ? never : round_up(now + Seconds(1), weights_.calc_period);
 }
 
@@ -109,11 +117,13 @@ bool MultifactorQueue::calculate(const View& view) {
     Place& place = places_.at(entry.job);
     if (!place.is_new) continue;
     place.is_new = false;
-    auto& line = lines_[place.kind].jobs;
-    const Waiting job{entry.submit, entry.job};
-    line.insert(std::ranges::upper_bound(line, job), job);
+    Line& line = lines_[place.kind];
+    line.ranked = place.kind.ranked;
+    line.jobs.insert(std::ranges::upper_bound(line.jobs, place.job), place.job);
+    if (line.ranked == Ranked::gains) next_in_full_ = std::min(next_in_full_, place.in_full);
   }
   leaders_.clear();
+  move_on(when);
   lined_up_ = false;
   return true;
 }
@@ -123,29 +133,81 @@ MultifactorQueue::Moment MultifactorQueue::moment(const View& view, SimTime when
 }
 
 void MultifactorQueue::push(const View& view, JobId id) {
+  users_.try_emplace(view.job(id).user, User{.known = view.now});
+  const Place& place = places_[id] = place_of(view, id);
+  leaders_.insert(place.entry());
+  ++gangs_[place.gang];
+  if (any_ranked_ || place.kind.ranked == Ranked::here) return;
+  any_ranked_ = true;
+  next_ = std::min(next_, next_calculation(view.now));
+}
+
+MultifactorQueue::Place MultifactorQueue::place_of(const View& view, JobId id) const {
   const JobInfo& job = view.job(id);
-  users_.try_emplace(job.user, User{.known = view.now});
-  const Kind kind{job.user, job.gpus, weights_.shortness > 0 ? shortness_of(job) : 0};
+  Place place{.kind = {}, .job = {.submit = job.submit, .job = id}, .gang = job.gpus};
   Line alone;
-  weigh(alone, kind, moment(view, view.now));
-  const Entry entry{priority(alone, job.submit, view.now), job.submit, id};
-  places_[id] = {kind, entry};
-  leaders_.insert(entry);
-  ++gangs_[job.gpus];
+  if (job.rank) {
+    take_rank(place, *job.rank, view.now);
+    alone.ranked = place.kind.ranked;
+  } else {
+    place.kind = {job.user, job.gpus, weights_.shortness > 0 ? shortness_of(job) : 0};
+    weigh(alone, place.kind, moment(view, view.now));
+  }
+  place.priority = priority(alone, place.job, view.now);
+  return place;
+}
+
+/// Of what was ranked before, all that gain do so alike, and keep their order.
+void MultifactorQueue::take_rank(Place& place, const Rank& rank, SimTime now) const {
+  const auto weight = static_cast<double>(weights_.age);
+  const FractionalSeconds max_age(weights_.max_age);
+  const FractionalSeconds waited = std::max(rank.when - rank.since, Seconds(0));
+  const double without_age = rank.priority - weight * std::min(waited / max_age, 1.0);
+  const bool gains = now - rank.since < weights_.max_age;
+  place.kind.ranked = gains ? Ranked::gains : Ranked::in_full;
+  place.in_full = rank.since + weights_.max_age;
+  place.job.behind = -without_age;
+  if (gains)
+    place.job.behind += weight * (FractionalSeconds(rank.since.time_since_epoch()) / max_age);
+}
+
+void MultifactorQueue::move_on(SimTime when) {
+  if (when < next_in_full_) return;
+  const auto gaining = lines_.find({.ranked = Ranked::gains});
+  next_in_full_ = never;
+  if (gaining == lines_.end()) return;
+  std::vector<Waiting> left;
+  Line& full = lines_[{.ranked = Ranked::in_full}];
+  full.ranked = Ranked::in_full;
+  for (const Waiting& job : gaining->second.jobs) {
+    Place& place = places_.at(job.job);
+    if (place.in_full > when) {
+      next_in_full_ = std::min(next_in_full_, place.in_full);
+      left.push_back(job);
+      continue;
+    }
+    const SimTime since = place.in_full - weights_.max_age;
+    place.job.behind -=
+        static_cast<double>(weights_.age) *
+        (FractionalSeconds(since.time_since_epoch()) / FractionalSeconds(weights_.max_age));
+    place.kind.ranked = Ranked::in_full;
+    full.jobs.insert(std::ranges::upper_bound(full.jobs, place.job), place.job);
+  }
+  gaining->second.jobs = std::move(left);
+  std::erase_if(lines_, [](const auto& line) { return line.second.jobs.empty(); });
 }
 
 void MultifactorQueue::remove(JobId id) {
   const Place& place = places_.at(id);
-  if (const auto gang = gangs_.find(place.kind.gpus); --gang->second == 0) gangs_.erase(gang);
+  if (const auto gang = gangs_.find(place.gang); --gang->second == 0) gangs_.erase(gang);
   if (place.is_new) {
-    leaders_.erase(place.entry);
+    leaders_.erase(place.entry());
   } else {
     const auto found = lines_.find(place.kind);
     Line& line = found->second;
-    const Waiting job{place.entry.submit, id};
-    const bool leads = lined_up_ && line.jobs.front() == job;
-    if (leads) leaders_.erase(entry_of(line, job));
-    line.jobs.erase(std::ranges::lower_bound(line.jobs, job));
+    const bool leads = lined_up_ && line.jobs.front() == place.job;
+    if (leads) leaders_.erase(entry_of(line, place.job));
+    line.jobs.erase(std::ranges::lower_bound(line.jobs, place.job));
     if (leads && !line.jobs.empty()) leaders_.insert(entry_of(line, line.jobs.front()));
     if (line.jobs.empty()) lines_.erase(found);
   }
@@ -155,7 +217,7 @@ void MultifactorQueue::remove(JobId id) {
 void MultifactorQueue::line_up() {
   if (lined_up_) return;
   for (auto& [kind, line] : lines_) {
-    weigh(line, kind, calculated_);
+    if (kind.ranked == Ranked::here) weigh(line, kind, calculated_);
     leaders_.insert(entry_of(line, line.jobs.front()));
   }
   lined_up_ = true;

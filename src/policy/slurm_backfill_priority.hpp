@@ -13,6 +13,9 @@
 ///   user who has used nothing;
 /// - shortness (ours, for slurm_backfill+sm): 1 for a job that is expected to last a minute or
 ///   less, falling with the logarithm to 0 at a week; 1/2 without advice.
+///
+/// A job that another scheduler has ranked (JobInfo::rank) keeps that priority and what age adds to
+/// it: all else in it stays as it was.
 
 #include <compare>
 #include <map>
@@ -57,7 +60,7 @@ class MultifactorQueue {
   [[nodiscard]] int smallest_gang() const { return gangs_.begin()->first; }
 
   struct Entry {
-    std::uint32_t priority = 0;
+    std::uint64_t priority = 0;
     SimTime submit;
     JobId job{};
     auto operator<=>(const Entry& other) const {
@@ -71,20 +74,25 @@ class MultifactorQueue {
   [[nodiscard]] JobId first();
 
  private:
+  /// By whom it is ranked: here, or before; then by whether it still gains by waiting.
+  enum class Ranked : std::uint8_t { here, gains, in_full };
   /// What makes priorities differ besides submission.
   struct Kind {
     std::uint32_t user = 0;
     int gpus = 0;
     double shortness = 0;
+    Ranked ranked = Ranked::here;  // before: user, gpus and shortness are 0
     auto operator<=>(const Kind&) const = default;
   };
   struct Waiting {
+    double behind = 0;  // ranked before: minus its priority without age; if it gains, at time 0
     SimTime submit;
     JobId job{};
     auto operator<=>(const Waiting&) const = default;
   };
   struct Line {
     std::vector<Waiting> jobs;  // in order
+    Ranked ranked = Ranked::here;
     // Of the factors by kind, weighted; since the order was first asked for.
     double size = 0, fairshare = 0, shortness = 0;
   };
@@ -131,13 +139,21 @@ class MultifactorQueue {
   [[nodiscard]] static Moment moment(const View& view, SimTime when);
   struct Place {
     Kind kind;
-    Entry entry;         // its priority: of a newcomer alone
-    bool is_new = true;  // since the last calculation
+    Waiting job;
+    int gang = 0;
+    std::uint64_t priority = 0;  // of a newcomer alone
+    SimTime in_full = never;     // ranked before: gains no more from then on
+    bool is_new = true;          // since the last calculation
+    [[nodiscard]] Entry entry() const { return {priority, job.submit, job.job}; }
   };
+  [[nodiscard]] Place place_of(const View& view, JobId id) const;
+  void take_rank(Place& place, const Rank& rank, SimTime now) const;
+  /// Those that have gained in full by then.
+  void move_on(SimTime when);
   void weigh(Line& line, const Kind& kind, const Moment& moment) const;
-  [[nodiscard]] std::uint32_t priority(const Line& line, SimTime submit, SimTime when) const;
+  [[nodiscard]] std::uint64_t priority(const Line& line, const Waiting& job, SimTime when) const;
   [[nodiscard]] Entry entry_of(const Line& line, const Waiting& job) const {
-    return {priority(line, job.submit, calculated_.when), job.submit, job.job};
+    return {priority(line, job, calculated_.when), job.submit, job.job};
   }
   [[nodiscard]] double fairshare(const User& user) const;
   void line_up();
@@ -157,8 +173,10 @@ class MultifactorQueue {
   double all_gpu_s_ = 0;  // used by all then
   double users_then_ = 0;
   SimTime next_ = SimTime::min();
-  Seconds passed_{0};  // of what was used so long ago,
-  double kept_ = 1;    // so much counts
+  bool any_ranked_ = false;       // before
+  SimTime next_in_full_ = never;  // of those that gain
+  Seconds passed_{0};             // of what was used so long ago,
+  double kept_ = 1;               // so much counts
 };
 
 }  // namespace schedmate::policy

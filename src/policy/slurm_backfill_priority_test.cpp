@@ -28,8 +28,8 @@ class PriorityWorld {
     queue_.ended(view(to), id);
   }
   bool calculate(SimTime when) { return queue_.calculate(view(when)); }
-  [[nodiscard]] std::vector<std::uint32_t> priorities() {
-    std::vector<std::uint32_t> result;
+  [[nodiscard]] std::vector<std::uint64_t> priorities() {
+    std::vector<std::uint64_t> result;
     auto in_order = queue_.in_order();
     while (const auto entry = in_order.next()) result.push_back(entry->priority);
     return result;
@@ -51,7 +51,7 @@ class PriorityWorld {
   MultifactorQueue queue_;
 };
 
-using Priorities = std::vector<std::uint32_t>;
+using Priorities = std::vector<std::uint64_t>;
 using Order = std::vector<JobId>;
 
 TEST_CASE("age counts up to max_age, and only at the next calculation") {
@@ -102,7 +102,7 @@ TEST_CASE("half of what a user has used is forgotten every half_life") {
   world.submit(0, 1, at(0) + 3 * day);
   world.submit(1, 1, at(0) + 3 * day);
   CHECK(world.calculate(at(0) + 3 * day + Seconds(300)));
-  for (const std::uint32_t priority : world.priorities()) {
+  for (const std::uint64_t priority : world.priorities()) {
     CHECK(priority >= 499);  // 2^-1, but for rounding
     CHECK(priority <= 500);
   }

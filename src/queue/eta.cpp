@@ -19,6 +19,7 @@
 #include "queue/known_submissions.hpp"
 #include "queue/running_logs.hpp"
 #include "service/redaction.hpp"
+#include "slurm/site_policy.hpp"
 #include "slurm/snapshot.hpp"
 
 namespace schedmate::queue {
@@ -203,22 +204,35 @@ void tell_of_slurm(const slurm::ClusterQueue& queue, const slurm::SnapshotOfQueu
     choice.change.limit_to_start_now = blocker.limit_to_start_now;
     choice.change.release = blocker.kind == "held" || blocker.kind == "begin_time";
     for (const slurm::Partition& partition : queue.partitions) {
-      const auto pool = cluster.pool_of.find(partition.name);
-      if (pool == cluster.pool_of.end() || pool->second == cluster.snapshot.jobs[i].pool ||
+      const auto place = cluster.places.find(partition.name);
+      if (place == cluster.places.end() || place->second.pool == cluster.snapshot.jobs[i].pool ||
           !partition.takes(job))
         continue;
-      choice.change.pools.push_back(pool->second);
+      choice.change.pools.push_back(place->second.pool);
+      choice.change.nodes.push_back(place->second.nodes);
       choice.partitions.push_back(partition.name);
     }
   }
 }
 
+std::vector<std::string> notes_of_nodes(const QueueSnapshot& snapshot, const Scheduler& scheduler) {
+  const auto restricted = std::ranges::count_if(
+      snapshot.jobs, [](const SnapshotJob& job) { return job.nodes != nullptr; });
+  if (scheduler.heeds_nodes || restricted == 0) return {};
+  return {fmt::format(
+      "{} jobs may use some nodes only (of their partition, or that they name): this policy takes "
+      "them to be able to use all, slurm_backfill does not",
+      restricted)};
+}
+
 Result<QueueWithForecast> forecast_of_cluster(const settings::Session& session,
-                                              const EtaRequest& request,
-                                              const study::PolicySpec& policy) {
+                                              const EtaRequest& request) {
   if (auto checked = check_of_cluster(request); !checked) return tl::unexpected(checked.error());
   const auto queue = read_cluster_queue(session, request.from);
   if (!queue) return tl::unexpected(queue.error());
+  const slurm::SitePolicy site = slurm::site_policy(*queue);
+  const auto policy = policy_of(request, site.text);
+  if (!policy) return tl::unexpected(policy.error());
   const std::string source = request.from.empty() ? "slurm" : request.from;
   const auto known = KnownSubmissions::read(session, *queue, request.job);
   if (!known) return tl::unexpected(known.error());
@@ -237,16 +251,19 @@ Result<QueueWithForecast> forecast_of_cluster(const settings::Session& session,
     return fail(cluster.error().code, fmt::format("{}: {}", source, cluster.error().message));
   known->complete(*cluster);
   auto scheduler =
-      study::plain_scheduler(policy, ClusterSpec{cluster->snapshot.pools},
+      study::plain_scheduler(*policy, ClusterSpec{cluster->snapshot.pools},
                              static_cast<std::uint64_t>(session.settings.whole("seed")));
   if (!scheduler) return tl::unexpected(scheduler.error());
   QueueWithForecast made;
-  made.eta.policy = policy.text;
+  made.eta.policy = policy->text;
   made.eta.cluster = queue->cluster;
   made.eta.jobs = jobs_of(cluster->snapshot);
-  made.eta.notes = queue->notes;
-  made.eta.notes.insert(made.eta.notes.end(), cluster->notes.begin(), cluster->notes.end());
-  made.eta.notes.insert(made.eta.notes.end(), logs->notes.begin(), logs->notes.end());
+  if (request.policy.empty()) made.eta.site_settings = site.settings;
+  const std::vector<std::string> none;
+  for (const auto& notes :
+       {queue->notes, cluster->notes, logs->notes, request.policy.empty() ? site.notes : none,
+        notes_of_nodes(cluster->snapshot, *scheduler)})
+    made.eta.notes.insert(made.eta.notes.end(), notes.begin(), notes.end());
   made.past_runs = known->runs();
   tell_of_slurm(*queue, *cluster, made);
   const auto asked = place_of(made.eta.jobs, request, [&]() -> std::string {
@@ -294,7 +311,7 @@ Result<QueueWithForecast> forecast_of(const settings::Session& session, const Et
   const auto policy = policy_of(request);
   if (!policy) return tl::unexpected(policy.error());
   return is_trace(request) ? forecast_of_trace(session, request, *policy)
-                           : forecast_of_cluster(session, request, *policy);
+                           : forecast_of_cluster(session, request);
 }
 
 Result<Eta> eta(const settings::Session& session, const EtaRequest& request) {
@@ -324,6 +341,7 @@ Document eta_document(const Eta& eta) {
                        {"now", seconds_of(eta.now)},
                        {"cluster", eta.cluster.empty() ? Document(nullptr) : Document(eta.cluster)},
                        {"policy", eta.policy},
+                       {"site_settings", eta.site_settings},
                        {"samples", eta.samples},
                        {"calibrated_on", eta.calibrated_on},
                        {"jobs", Document::array()},

@@ -15,8 +15,10 @@ namespace schedmate::queue {
 struct EtaRequest {
   std::string from;  ///< "trace:FORMAT:PATH", or as read_cluster_queue() takes it
   std::string at;    ///< of a trace: seconds of its clock, a date, or "+5d" after its begin
-  std::string policy = "slurm_backfill";  ///< "NAME[:key=value,...]", as in simulate
-  std::string cluster;                    ///< TOML file, "" = the trace's own
+  /// "NAME[:key=value,...]", as in simulate; "" = of a cluster as it schedules, of a trace
+  /// slurm_backfill
+  std::string policy;
+  std::string cluster;  ///< TOML file, "" = the trace's own
   std::int64_t samples = 200;
   std::string job;       ///< the one that is asked for, "" = all
   bool outcome = false;  ///< of a trace: tell what then happened, too
@@ -51,6 +53,8 @@ struct Eta {
   SimTime now;          ///< on the clock of the trace or of the cluster
   std::string cluster;  ///< Slurm's name of it; "" = a trace, or not said
   std::string policy;
+  /// Settings of the site that are in the policy, as Slurm writes them.
+  std::vector<std::string> site_settings;
   std::int64_t samples = 0;
   /// How many earlier forecasts the intervals are held against; 0 = they are those of the samples.
   std::int64_t calibrated_on = 0;

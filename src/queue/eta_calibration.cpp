@@ -90,11 +90,9 @@ std::string calibration_key(const EtaRequest& request, const std::string& cluste
 
 Result<EtaCalibrationFigures> calibrate_eta(const settings::Session& session,
                                             const EtaCalibrationRequest& request) {
-  const auto policy = policy_of(request.of);
-  if (!policy) return tl::unexpected(policy.error());
+  if (const auto policy = policy_of(request.of); !policy) return tl::unexpected(policy.error());
   const Seconds days(request.days * 86'400);
   EtaCalibrationFigures figures;
-  figures.policy = policy->text;
   eta::LookBack asked;
   asked.instants = request.instants;
   asked.how = options_of(session, request.of);
@@ -106,16 +104,22 @@ Result<EtaCalibrationFigures> calibrate_eta(const settings::Session& session,
   };
   eta::SeenForecasts seen;
   if (is_trace(request.of)) {
+    const auto policy = policy_of(request.of);
     const auto replayed = replay_of(session, request.of, *policy);
     if (!replayed) return tl::unexpected(replayed.error());
+    figures.policy = policy->text;
     seen = look(replayed->replay.view(replayed->trace, replayed->cluster),
                 replayed->replay.scheduler, replayed->now);
   } else {
     const auto past = past_of_site(session, request.of);
     if (!past) return tl::unexpected(past.error());
     figures.cluster = past->cluster_name;
+    const auto policy = policy_of(request.of, past->policy.text);
+    if (!policy) return tl::unexpected(policy.error());
     const auto scheduler = study::plain_scheduler(*policy, past->cluster, asked.how.seed);
     if (!scheduler) return tl::unexpected(scheduler.error());
+    figures.policy = policy->text;
+    if (request.of.policy.empty()) figures.notes = past->policy.notes;
     seen = look(past->view(), *scheduler, past->now);
   }
   figures.since = asked.from;

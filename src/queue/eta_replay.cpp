@@ -27,8 +27,9 @@ EtaOptions options_of(const settings::Session& session, const EtaRequest& reques
           .threads = static_cast<int>(session.settings.whole("threads"))};
 }
 
-Result<study::PolicySpec> policy_of(const EtaRequest& request) {
-  auto policy = study::parse_policy(service::redacted(request.policy));
+Result<study::PolicySpec> policy_of(const EtaRequest& request, std::string_view usual) {
+  auto policy =
+      study::parse_policy(request.policy.empty() ? usual : service::redacted(request.policy));
   if (!policy) return policy;
   if (auto plain = study::check_not_elastic({&*policy, 1}); !plain)
     return tl::unexpected(plain.error());

@@ -15,8 +15,10 @@ namespace schedmate::queue {
 [[nodiscard]] Result<void> check_of_cluster(const EtaRequest& request);
 [[nodiscard]] EtaOptions options_of(const settings::Session& session, const EtaRequest& request);
 
-/// Errors: of the text; unsupported for what an elastic cluster needs.
-[[nodiscard]] Result<study::PolicySpec> policy_of(const EtaRequest& request);
+/// What the request says, else `usual`. Errors: of the text; unsupported for what an elastic
+/// cluster needs.
+[[nodiscard]] Result<study::PolicySpec> policy_of(const EtaRequest& request,
+                                                  std::string_view usual = "slurm_backfill");
 
 struct EtaReplay {
   Trace trace;

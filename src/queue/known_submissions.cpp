@@ -160,17 +160,19 @@ void KnownSubmissions::complete(slurm::SnapshotOfQueue& made) const {
     if (job.submit < queue_->now - past_days || job.submit >= queue_->now || job.gpus == 0)
       continue;
     const std::string& partition = partitions_.names()[job.pool];
-    const auto pool = made.pool_of.find(partition);
-    if (pool == made.pool_of.end()) continue;
+    const auto place = made.places.find(partition);
+    if (place == made.places.end()) continue;
     const auto [user, fresh] = users.try_emplace(job.user, next);
     if (fresh) ++next;
     past.push_back({.submit = job.submit,
                     .user = user->second,
-                    .pool = pool->second,
+                    .pool = place->second.pool,
                     .gpus = job.gpus,
                     .ran_s = job.start ? job.ran_s : 0,
                     .ended = job.ended,
-                    .planned = slurm::planned_run_time(*queue_, row.limit, {&partition, 1})});
+                    .planned = slurm::planned_run_time(*queue_, row.limit, {&partition, 1}),
+                    .nodes = place->second.nodes,
+                    .priority = made.ranks.of({users_.names()[job.user], partition, job.gpus})});
     if (!row.queued) newest = job.submit;
   }
   if (newest) made.snapshot.past = std::move(past);

@@ -37,6 +37,7 @@ Result<SitePast> past_of_site(const settings::Session& session, const EtaRequest
   SitePast past;
   past.now = queue->now;
   past.cluster_name = queue->cluster;
+  past.policy = slurm::site_policy(*queue);
   past.cluster.partitions = cluster->snapshot.pools;
   // A partition of nodes with other numbers of GPUs has several pools of its name.
   for (PartitionSpec& pool : past.cluster.partitions) {
@@ -49,7 +50,7 @@ Result<SitePast> past_of_site(const settings::Session& session, const EtaRequest
         .finished = true, .limit = std::numeric_limits<std::size_t>::max(), .brief = true};
     auto read = (*history)->store->each(filter, [&](JobRecord record) {
       if (record.outcome && record.outcome->start && record.gpus > 0 &&
-          cluster->pool_of.contains(record.vc) &&
+          cluster->places.contains(record.vc) &&
           *record.outcome->start + record.outcome->duration <= past.now)
         records.push_back(std::move(record));
       return true;
@@ -66,7 +67,7 @@ Result<SitePast> past_of_site(const settings::Session& session, const EtaRequest
     Job& job = past.trace.jobs.emplace_back();
     job.id = kept_text(past.trace, record.id);
     job.user = users.of(record.user);
-    job.vc = cluster->pool_of.at(record.vc);
+    job.vc = cluster->places.at(record.vc).pool;
     job.gpus = static_cast<std::int32_t>(record.gpus);
     job.submit = record.submit;
     job.duration = std::max(Seconds(1), record.outcome->duration);

@@ -9,6 +9,7 @@
 
 #include "eta/replayed_queue.hpp"
 #include "queue/eta.hpp"
+#include "slurm/site_policy.hpp"
 
 namespace schedmate::queue {
 
@@ -19,6 +20,7 @@ struct SitePast {
   std::vector<JobOutcome> outcomes;
   std::vector<Seconds> limits;  ///< what the scheduler planned with
   SimTime now;
+  slurm::SitePolicy policy;  ///< of the site
 
   /// The object outlives it.
   [[nodiscard]] eta::ReplayedTrace view() const {

@@ -130,6 +130,7 @@ Result<Why> why(const settings::Session& session, const EtaRequest& request) {
   made.now = queue->eta.now;
   made.cluster = queue->eta.cluster;
   made.policy = queue->eta.policy;
+  made.site_settings = queue->eta.site_settings;
   made.samples = queue->eta.samples;
   made.calibrated_on = queue->eta.calibrated_on;
   made.job = queue->eta.jobs[job];
@@ -153,6 +154,7 @@ Document why_document(const Why& why) {
       {"now", seconds_of(why.now)},
       {"cluster", why.cluster.empty() ? Document(nullptr) : Document(why.cluster)},
       {"policy", why.policy},
+      {"site_settings", why.site_settings},
       {"samples", why.samples},
       {"job_id", job.id},
       {"user", job.user},

@@ -14,6 +14,7 @@ struct Why {
   SimTime now;
   std::string cluster;  ///< as in Eta
   std::string policy;
+  std::vector<std::string> site_settings;  ///< as of Eta
   std::int64_t samples = 0;
   std::int64_t calibrated_on = 0;  ///< as in Eta
   EtaJob job;

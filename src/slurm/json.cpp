@@ -137,6 +137,7 @@ class Maker {
          {"Reservation", "resv_name"},
          {"ReqNodeList", "required_nodes"},
          {"ExcNodeList", "excluded_nodes"},
+         {"Features", "features"},
          {"NodeList", "nodes"},
          {"TRES", "tres_alloc_str"},
          {"TRES", "tres_req_str"},
@@ -187,6 +188,8 @@ class Maker {
     put_number(shown, "CPUAlloc", member(value, "alloc_cpus"));
     put_number(shown, "RealMemory", member(value, "real_memory"));
     put_number(shown, "AllocMem", member(value, "alloc_memory"));
+    put_number(shown, "ReasonTime", member(value, "reason_changed_at"));
+    put(shown, "AvailableFeatures", text_of(member(value, "features")));
   }
   static char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 
@@ -261,7 +264,7 @@ constexpr std::string_view keys_read =
     "submit_time eligible_time start_time last_sched_evaluation priority node_count tasks "
     "time_limit cpus cluster alloc_cpus real_memory alloc_memory groups "
     "gres_detail state state_flags gres gres_used tres tres_used partitions node "
-    "maximums node_list end_time accounts error description ";
+    "features reason_changed_at maximums defaults node_list end_time accounts error description ";
 
 bool is_read(std::string_view key) {
   return !key.contains(' ') && keys_read.contains(fmt::format(" {} ", key));

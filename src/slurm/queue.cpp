@@ -111,8 +111,8 @@ class QueueReader {
                                record.values.text("Error").substr(0, 200));
     if (record.kind != "Configuration") return {};
     if (record.values.has("ClusterName")) queue_.cluster = record.values.text("ClusterName");
-    for (const char* const key : settings_read)
-      if (record.values.has(key)) queue_.settings[key] = record.values.text(key);
+    for (const std::string_view key : split(settings_read, ' '))
+      if (record.values.has(key)) queue_.settings[std::string(key)] = record.values.text(key);
     if (const auto now = record.values.when("Configuration")) queue_.now = *now;
     return {};
   }
@@ -178,21 +178,11 @@ class QueueReader {
           counted(late, "job"), first));
   }
 
-  static constexpr std::array settings_read = {"SchedulerType",
-                                               "SchedulerParameters",
-                                               "PriorityType",
-                                               "PriorityWeightAge",
-                                               "PriorityWeightFairShare",
-                                               "PriorityWeightJobSize",
-                                               "PriorityWeightQOS",
-                                               "PriorityMaxAge",
-                                               "PriorityFavorSmall",
-                                               "PriorityFlags",
-                                               "PriorityDecayHalfLife",
-                                               "SelectType",
-                                               "SLURM_VERSION",
-                                               "PreemptType",
-                                               "AccountingStorageEnforce"};
+  static constexpr std::string_view settings_read =
+      "SLURM_VERSION SelectType PreemptType AccountingStorageEnforce SchedulerType "
+      "SchedulerParameters PriorityType PriorityFlags PriorityWeightAge PriorityWeightFairShare "
+      "PriorityWeightJobSize PriorityWeightQOS PriorityMaxAge PriorityFavorSmall "
+      "PriorityDecayHalfLife PriorityCalcPeriod";
 
   static tl::unexpected<Error> wrong(const ShownRecord& record, std::string_view what) {
     return fail(ErrorCode::invalid, fmt::format("{}: {} {}: {}", record.line, record.kind,
@@ -285,6 +275,9 @@ class QueueReader {
     if (job.waits() && !tasks.empty()) job.tasks_of_array = tasks_of(tasks);
     job.required_nodes = hosts(shown.text("ReqNodeList"), job.id);
     job.excluded_nodes = hosts(shown.text("ExcNodeList"), job.id);
+    job.features = shown.text("Features");
+    for (const char* const key : {"TresPerJob", "TresPerNode", "TresPerTask"})
+      if (job.gpu_types.empty()) job.gpu_types = trace::gpu_types_of_tres(shown.text(key));
   }
 
   /// A site that does not account for GPUs has none among the TRES.
@@ -343,6 +336,8 @@ class QueueReader {
     if (!record.whole) return wrong(record, "is cut off");
     if (node.state.empty()) return wrong(record, "has no State");
     node.partitions = listed(shown.text("Partitions"));
+    node.features = listed(shown.text("AvailableFeatures"));
+    node.out_since = since_of(shown);
     const std::string_view items = shown.text("Gres");
     const auto gpus = gpus_in(items);
     if (!gpus) return wrong(record, gpus.error().message);
@@ -361,6 +356,16 @@ class QueueReader {
     return {};
   }
 
+  /// Of "bad fan [root@2026-08-01T10:00:00]".
+  static std::optional<SimTime> since_of(const Shown& shown) {
+    const std::string_view reason = shown.text("Reason");
+    const std::size_t mark = reason.rfind('@');
+    if (mark == std::string_view::npos || !reason.ends_with(']')) return shown.when("ReasonTime");
+    Shown date;
+    date.put("", reason.substr(mark + 1, reason.size() - mark - 2));
+    return date.when("");
+  }
+
   void read_state(ClusterNode& node) {
     constexpr auto bases = std::to_array<std::string_view>(
         {"IDLE", "MIXED", "ALLOCATED", "COMPLETING", "PLANNED", "RESERVED", "DOWN", "UNKNOWN",
@@ -376,7 +381,11 @@ class QueueReader {
           fmt::format("node {} is taken to start no job: what the state {} is, is "
                       "not known",
                       node.name, node.state.substr(0, 40)));
-    node.takes_jobs = known && !node.state.contains('*') && std::ranges::none_of(barred, there);
+    const bool answers = known && !node.state.contains('*');
+    node.takes_jobs = answers && std::ranges::none_of(barred, there);
+    node.only_maintenance = answers && std::ranges::all_of(barred, [&](std::string_view word) {
+                              return word == "MAINT" || !there(word);
+                            });
   }
 
   static void read_use(const Shown& shown, ClusterNode& node) {

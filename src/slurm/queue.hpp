@@ -39,6 +39,8 @@ struct QueuedJob {
   std::int64_t tasks_of_array = 1;  ///< that wait behind this one record, itself included
   std::int64_t priority = 0;
   std::vector<std::string> required_nodes, excluded_nodes;
+  std::string features;   ///< that its nodes must have, as Slurm writes them: "a&b"
+  std::string gpu_types;  ///< that it asks for, "a100,v100"
   SimTime submit;
   std::optional<SimTime> eligible;  ///< not before; nothing: not known yet
   std::optional<SimTime> start;     ///< of a running job; of a waiting one what Slurm plans
@@ -54,9 +56,11 @@ struct ClusterNode {
   std::int64_t gpus = 0;
   std::int64_t cpus = 0, free_cpus = 0;
   double memory_mib = 0, free_memory_mib = 0;
-  std::vector<std::string> partitions;
+  std::vector<std::string> partitions, features;
   /// Jobs may be started there; else it is down, drained, reserved for maintenance or the like.
   bool takes_jobs = true;
+  bool only_maintenance = false;       ///< nothing but that keeps jobs off
+  std::optional<SimTime> out_since{};  ///< when it was drained or went down, if that is said
   /// GPUs in use; nothing: not said.
   std::optional<std::int64_t> used{};
   /// Which of them, if all of `used` are; bit g: GPU g.

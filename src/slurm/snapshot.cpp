@@ -7,108 +7,63 @@
 #include <bit>
 #include <map>
 #include <numeric>
-#include <span>
-#include <tuple>
 
 #include "base/numbering.hpp"
 #include "base/text.hpp"
 #include "base/words.hpp"
+#include "slurm/pools.hpp"
 
 namespace schedmate::slurm {
 namespace {
 
-struct Place {
-  std::uint32_t pool = 0;
-  std::uint32_t node = 0;
-};
-
-/// Which nodes are one pool.
-class Pools {
- public:
-  explicit Pools(const ClusterQueue& queue) {
-    std::map<std::string_view, std::size_t> index;
-    for (std::size_t i = 0; i < queue.nodes.size(); ++i) index[queue.nodes[i].name] = i;
-    std::vector<std::size_t> root(queue.nodes.size());
-    std::iota(root.begin(), root.end(), std::size_t{0});
-    const auto find = [&](std::size_t i) {
-      while (root[i] != i) i = root[i] = root[root[i]];
-      return i;
-    };
-    for (const Partition& partition : queue.partitions) {
-      std::optional<std::size_t> first;
-      for (const std::string& name : partition.nodes) {
-        const auto found = index.find(name);
-        if (found == index.end() || queue.nodes[found->second].gpus == 0) continue;
-        if (first) root[find(found->second)] = find(*first);
-        first = first.value_or(found->second);
-      }
+void add_places(const ClusterQueue& queue, Pools& pools, SnapshotOfQueue& made) {
+  for (const Partition& partition : queue.partitions)
+    if (const auto pool = pools.of({&partition.name, 1})) {
+      QueuedJob any;
+      any.partitions = {partition.name};
+      made.places[partition.name] = {*pool, pools.usable(any, *pool)};
     }
-    std::map<std::tuple<std::size_t, std::int64_t>, std::uint32_t> numbers;
-    for (std::size_t i = 0; i < queue.nodes.size(); ++i) {
-      const ClusterNode& node = queue.nodes[i];
-      if (node.gpus == 0 || node.partitions.empty()) continue;
-      const auto [at, fresh] =
-          numbers.try_emplace({find(i), node.gpus}, static_cast<std::uint32_t>(specs.size()));
-      if (fresh) {
-        PartitionSpec& fresh_one = specs.emplace_back();
-        fresh_one.gpus_per_node = static_cast<int>(node.gpus);
-        fresh_one.gpu_type = node.gpu_type;
-      }
-      PartitionSpec& spec = specs[at->second];
-      places[node.name] = {at->second, static_cast<std::uint32_t>(spec.nodes++)};
-    }
-    for (const Partition& partition : queue.partitions)
-      for (const std::string& name : partition.nodes) add_partition(partition.name, name);
-  }
+}
 
-  /// Of the pools that these partitions reach the one with most of their nodes.
-  [[nodiscard]] std::optional<std::uint32_t> of(std::span<const std::string> partitions) const {
-    std::map<std::uint32_t, std::size_t> counts;
-    for (const std::string& name : partitions) {
-      const auto found = reached.find(name);
-      if (found == reached.end()) continue;
-      for (const auto& [pool, count] : found->second) counts[pool] += count;
-    }
-    const auto most =
-        std::ranges::max_element(counts, {}, [](const auto& each) { return each.second; });
-    return most == counts.end() ? std::nullopt : std::optional(most->first);
-  }
-
-  std::vector<PartitionSpec> specs;
-  std::map<std::string, Place, std::less<>> places;
-  std::map<std::string, std::map<std::uint32_t, std::size_t>, std::less<>> reached;
-
- private:
-  void add_partition(const std::string& partition, const std::string& node) {
-    const auto place = places.find(node);
-    if (place == places.end()) return;
-    const std::uint32_t pool = place->second.pool;
-    if (++reached[partition][pool] == 1)
-      specs[pool].name += (specs[pool].name.empty() ? "" : "+") + partition;
-  }
-};
+/// It starts no job for that reason alone, and so only until the reservation ends.
+bool is_in_maintenance(const ClusterQueue& queue, const ClusterNode& node) {
+  if (node.takes_jobs || !node.only_maintenance) return false;
+  return std::ranges::any_of(queue.reservations, [&](const Reservation& each) {
+    return each.start <= queue.now && each.end > queue.now &&
+           std::ranges::find(each.nodes, node.name) != each.nodes.end();
+  });
+}
 
 void add_node_states(const ClusterQueue& queue, const Pools& pools, SnapshotOfQueue& made) {
   auto& changes = made.snapshot.changes;
   for (const ClusterNode& node : queue.nodes) {
-    const auto place = pools.places.find(node.name);
-    if (place == pools.places.end() || node.takes_jobs) continue;
-    changes.push_back({queue.now, place->second.pool, place->second.node, NodeState::drained});
+    const auto place = pools.find(node.name);
+    if (!place || node.takes_jobs) continue;
+    changes.push_back({queue.now, place->pool, place->node, NodeState::drained});
+    if (!is_in_maintenance(queue, node))
+      made.snapshot.outages.push_back(
+          {place->pool, place->node, std::min(queue.now, node.out_since.value_or(queue.now))});
   }
   for (const Reservation& each : queue.reservations) {
     if (each.end <= queue.now) continue;
     for (const std::string& name : each.nodes) {
-      const auto place = pools.places.find(name);
-      if (place == pools.places.end()) continue;
-      const auto [pool, node] = place->second;
-      const auto& spec = std::ranges::find(queue.nodes, name, &ClusterNode::name);
-      changes.push_back({std::max(queue.now, each.start), pool, node, NodeState::drained});
-      if (spec->takes_jobs) changes.push_back({each.end, pool, node, NodeState::up});
+      const auto place = pools.find(name);
+      if (!place) continue;
+      const auto [pool, number] = *place;
+      const ClusterNode& node = *std::ranges::find(queue.nodes, name, &ClusterNode::name);
+      changes.push_back({std::max(queue.now, each.start), pool, number, NodeState::drained});
+      if (node.takes_jobs || is_in_maintenance(queue, node))
+        changes.push_back({each.end, pool, number, NodeState::up});
     }
     made.notes.push_back(fmt::format(
         "reservation {}: its nodes are taken to start no job of the queue meanwhile", each.name));
   }
   std::ranges::stable_sort(changes, {}, &NodeChange::when);
+  if (!made.snapshot.outages.empty())
+    made.notes.push_back(fmt::format(
+        "until when nodes are down or drained ({} now) is not known: taken is as long again at the "
+        "median, at least an hour",
+        made.snapshot.outages.size()));
 }
 
 /// Where it runs; empty where that is not known to the GPU.
@@ -116,11 +71,9 @@ Placement placement_of(const QueuedJob& job, const Pools& pools, std::uint32_t p
   Placement where;
   for (const HeldNode& held : job.held) {
     if (held.gpus == 0) continue;
-    const auto place = pools.places.find(held.name);
-    if (place == pools.places.end() || place->second.pool != pool ||
-        std::popcount(held.which) != held.gpus)
-      return {};
-    where.push_back({place->second.node, held.which});
+    const auto place = pools.find(held.name);
+    if (!place || place->pool != pool || std::popcount(held.which) != held.gpus) return {};
+    where.push_back({place->node, held.which});
   }
   return where;
 }
@@ -195,29 +148,35 @@ struct LeftOut {
 };
 
 /// Jobs by tier of their partitions and by priority, highest first.
-std::vector<std::size_t> in_turn(const ClusterQueue& queue) {
+std::vector<std::size_t> in_turn(const ClusterQueue& queue, const Ranks& ranks) {
   std::vector<std::size_t> order(queue.jobs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto tier_of = [&](const QueuedJob& job) {
-    std::int64_t tier = 0;
-    for (const std::string& name : job.partitions) {
-      const auto found = std::ranges::find(queue.partitions, name, &Partition::name);
-      if (found != queue.partitions.end()) tier = std::max(tier, found->tier);
-    }
-    return tier;
-  };
   std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t i) {
-    return std::pair(tier_of(queue.jobs[i]), queue.jobs[i].priority);
+    return std::pair(ranks.tier_of(queue.jobs[i].partitions), queue.jobs[i].priority);
   });
   return order;
+}
+
+void believe(const JobBelief& belief, SnapshotJob& job) {
+  job.belief = belief.run_time;
+  job.burst = belief.burst;
+  job.source = belief.source;
+}
+
+/// Whether too few of its nodes are up for the replay to start it before others come back.
+bool waits_for_nodes(const QueueSnapshot& snapshot, const SnapshotJob& job) {
+  const PartitionSpec& pool = snapshot.pools[job.pool];
+  std::int64_t up = job.nodes ? job.nodes->size() : pool.nodes;
+  for (const NodeOutage& out : snapshot.outages)
+    if (out.pool == job.pool && (!job.nodes || job.nodes->has(out.node))) --up;
+  return up * pool.gpus_per_node < job.gpus;
 }
 
 /// Of a running job that of its nodes.
 std::optional<std::uint32_t> pool_of_job(const Pools& pools, const QueuedJob& job) {
   if (job.runs())
     for (const HeldNode& held : job.held)
-      if (const auto place = pools.places.find(held.name); place != pools.places.end())
-        return place->second.pool;
+      if (const auto place = pools.find(held.name)) return place->pool;
   return pools.of(job.partitions);
 }
 
@@ -240,20 +199,20 @@ SnapshotJob waiting_or_running(const ClusterQueue& queue, const Pools& pools, st
 }  // namespace
 
 Result<SnapshotOfQueue> snapshot_of(const ClusterQueue& queue, const BeliefOf& belief_of) {
-  const Pools pools(queue);
-  if (pools.specs.empty()) return fail(ErrorCode::invalid, "no node of a partition has a GPU");
+  Pools pools(queue);
+  if (pools.specs().empty()) return fail(ErrorCode::invalid, "no node of a partition has a GPU");
   SnapshotOfQueue made;
+  made.ranks = Ranks(queue);
   made.snapshot.now = queue.now;
-  made.snapshot.pools = pools.specs;
-  for (const Partition& partition : queue.partitions)
-    if (const auto pool = pools.of({&partition.name, 1})) made.pool_of[partition.name] = *pool;
+  made.snapshot.pools = pools.specs();
+  add_places(queue, pools, made);
   add_node_states(queue, pools, made);
 
   const Blockers blockers(queue);
   const SharedLimits limits(queue, made.snapshot);
   Numbering users;
   LeftOut left_out;
-  for (const std::size_t i : in_turn(queue)) {
+  for (const std::size_t i : in_turn(queue, made.ranks)) {
     const QueuedJob& job = queue.jobs[i];
     if (job.gpus == 0) {
       ++left_out.without_gpus;
@@ -268,14 +227,14 @@ Result<SnapshotOfQueue> snapshot_of(const ClusterQueue& queue, const BeliefOf& b
     Blocker blocker;
     each.user = users.of(job.user);
     each.limits = limits.of(i);
-    const JobBelief belief = belief_of(job);
-    each.belief = belief.run_time;
-    each.burst = belief.burst;
-    each.source = belief.source;
+    believe(belief_of(job), each);
     if (!job.runs()) {
+      each.nodes = pools.usable(job, *pool);
+      each.rank = made.ranks.of(job);
       blocker = blockers.of(job);
       each.kept_out = blocker.waits == Waits::kept_out &&
-                      (limits.of(i).empty() || !is_of_shared_limit(job.reason));
+                      (limits.of(i).empty() || !is_of_shared_limit(job.reason)) &&
+                      (blocker.kind != "nodes" || !waits_for_nodes(made.snapshot, each));
       if (blocker.waits == Waits::for_a_time) each.eligible = blocker.until;
     }
     constexpr std::int64_t most_tasks = 256;

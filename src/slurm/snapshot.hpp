@@ -2,8 +2,8 @@
 #pragma once
 
 /// A Slurm cluster as the forecast takes it (schedmate/eta.hpp). Partitions with nodes in common
-/// are one pool, and nodes with other numbers of GPUs are another. Jobs compete in the order of
-/// their priorities as they are now.
+/// are one pool, and nodes with other numbers of GPUs are another; each job has those of its nodes
+/// that it may use. Jobs compete in the order of their priorities as they are now.
 
 #include <functional>
 #include <map>
@@ -11,6 +11,7 @@
 
 #include "slurm/blocker.hpp"
 #include "slurm/queue.hpp"
+#include "slurm/ranks.hpp"
 
 namespace schedmate::slurm {
 
@@ -19,8 +20,14 @@ struct SnapshotOfQueue {
   /// Of each job of the snapshot, by index into ClusterQueue::jobs. Several are tasks of one
   /// array.
   std::vector<std::size_t> queued;
-  /// The pool of each partition with GPUs.
-  std::map<std::string, std::uint32_t, std::less<>> pool_of;
+  /// Of each partition with GPUs its pool, and its nodes there as of SnapshotJob::nodes.
+  struct Place {
+    std::uint32_t pool = 0;
+    std::shared_ptr<const NodeSet> nodes;
+  };
+  std::map<std::string, Place, std::less<>> places;
+  /// Where a submission comes in.
+  Ranks ranks;
   /// Parallel to `queued`; of running jobs empty.
   std::vector<Blocker> blockers;
   /// What is left out, or taken to be simpler than it is; one sentence each.

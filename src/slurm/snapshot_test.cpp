@@ -40,11 +40,12 @@ TEST_CASE("a recorded cluster is one pool with the jobs in order of priority") {
     FAIL("no job " << name);
     return snapshot.jobs.front();
   };
-  for (const char* const name : {"held", "dep", "q2", "t2", "down", "drained"}) {
+  for (const char* const name : {"held", "dep", "q2", "t2", "down"}) {
     CAPTURE(name);
     CHECK(named(name).kept_out);
   }
-  for (const char* const name : {"gpus", "three", "arr", "g3", "gpt", "multi", "later"}) {
+  for (const char* const name :
+       {"gpus", "three", "arr", "g3", "gpt", "multi", "later", "drained"}) {
     CAPTURE(name);
     CHECK_FALSE(named(name).kept_out);
   }
@@ -57,6 +58,9 @@ TEST_CASE("a recorded cluster is one pool with the jobs in order of priority") {
   // n5 is drained, n3 will be reserved for an hour.
   REQUIRE(snapshot.changes.size() == 3);
   CHECK(snapshot.changes[0].state == NodeState::drained);
+  REQUIRE(snapshot.outages.size() == 1);
+  CHECK(snapshot.outages[0].node == 5);
+  CHECK(snapshot.now - snapshot.outages[0].since == Seconds(8));
   CHECK(snapshot.changes[2].when - snapshot.changes[1].when == Seconds(3600));
   CHECK(std::ranges::count_if(made->notes, [](const std::string& note) {
           return note == "left out: 1 job without GPUs";
