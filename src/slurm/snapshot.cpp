@@ -88,6 +88,14 @@ class Pools {
   }
 };
 
+/// Whether no other reservation of the node goes on.
+bool frees(const Reservation& reservation, const std::string& node, const ClusterQueue& queue) {
+  return std::ranges::none_of(queue.reservations, [&](const Reservation& other) {
+    return other.start <= reservation.end && other.end > reservation.end &&
+           std::ranges::find(other.nodes, node) != other.nodes.end();
+  });
+}
+
 void add_node_states(const ClusterQueue& queue, const Pools& pools, SnapshotOfQueue& made) {
   auto& changes = made.snapshot.changes;
   for (const ClusterNode& node : queue.nodes) {
@@ -103,7 +111,8 @@ void add_node_states(const ClusterQueue& queue, const Pools& pools, SnapshotOfQu
       const auto [pool, node] = place->second;
       const auto& spec = std::ranges::find(queue.nodes, name, &ClusterNode::name);
       changes.push_back({std::max(queue.now, each.start), pool, node, NodeState::drained});
-      if (spec->takes_jobs) changes.push_back({each.end, pool, node, NodeState::up});
+      if (spec->takes_jobs && frees(each, name, queue))
+        changes.push_back({each.end, pool, node, NodeState::up});
     }
     made.notes.push_back(fmt::format(
         "reservation {}: its nodes are taken to start no job of the queue meanwhile", each.name));
