@@ -137,7 +137,7 @@ std::string eta_calibration_text(const queue::EtaCalibrationFigures& figures,
         row.emplace_back(kind.judged == 0 ? unknown_cell : fmt::format("{:.0f} %", 100 * share));
     }
   text += table_text(columns, rows, style.width);
-  text += "calibrated: the later half, with the earlier half as calibration; all of it is kept\n";
+  text += "calibrated: the later half, with the earlier half as calibration; both are kept\n";
   for (const std::string& note : figures.notes) text += fmt::format("note: {}\n", printable(note));
   return text;
 }

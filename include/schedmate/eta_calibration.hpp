@@ -31,9 +31,12 @@ struct PastForecast {
   bool happened = false;
 };
 
+/// Those that a calibration looks at, in their order: of each kind at most 3,000, of more such as
+/// are spread evenly. Of these alone it is the same.
+[[nodiscard]] std::vector<PastForecast> forecasts_that_count(std::span<const PastForecast> past);
+
 class EtaCalibration {
  public:
-  /// Of each kind at most 3,000 count, of more such as are spread evenly.
   explicit EtaCalibration(std::span<const PastForecast> past);
 
   /// Rising. With fewer than 30 of its kind, as told.

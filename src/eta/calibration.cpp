@@ -27,15 +27,23 @@ double rounded(double log_seconds) {
 
 }  // namespace
 
-EtaCalibration::EtaCalibration(std::span<const PastForecast> past) {
+std::vector<PastForecast> forecasts_that_count(std::span<const PastForecast> past) {
   std::array<std::size_t, forecast_kinds> counts{};
   for (const PastForecast& each : past) ++counts[static_cast<std::size_t>(each.kind)];
   std::array<std::size_t, forecast_kinds> seen{};
+  std::vector<PastForecast> made;
   for (const PastForecast& each : past) {
     const auto of = static_cast<std::size_t>(each.kind);
     const std::size_t at = seen[of]++;
-    if (counts[of] > most && at * most / counts[of] == (at + 1) * most / counts[of]) continue;
-    Known& made = of_kind_[of].known.emplace_back();
+    if (counts[of] <= most || at * most / counts[of] != (at + 1) * most / counts[of])
+      made.push_back(each);
+  }
+  return made;
+}
+
+EtaCalibration::EtaCalibration(std::span<const PastForecast> past) {
+  for (const PastForecast& each : forecasts_that_count(past)) {
+    Known& made = of_kind_[static_cast<std::size_t>(each.kind)].known.emplace_back();
     made.median = log_span(each.told[each.told.size() / 2]);
     made.width = log_span(each.told.back()) - log_span(each.told.front());
     made.so_far = log_span(each.so_far_s);

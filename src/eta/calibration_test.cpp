@@ -93,6 +93,24 @@ TEST_CASE("few forecasts change nothing, and kinds are apart") {
   CHECK(EtaCalibration(past).calibrated(ForecastKind::start, 600, told) != told);
 }
 
+TEST_CASE("of many forecasts some count, from the first to the last") {
+  auto past = forecasts_off_by(2, 10'000);
+  for (std::size_t i = 0; i < past.size(); ++i) past[i].so_far_s = static_cast<double>(i);
+  past.push_back(past.front());
+  past.back().kind = ForecastKind::end_of_running;
+  const auto counting = forecasts_that_count(past);
+  REQUIRE(counting.size() == 3001);
+  CHECK(counting.front().so_far_s < 4);
+  CHECK(counting[1500].so_far_s > 4990);
+  CHECK(counting[1500].so_far_s < 5010);
+  CHECK(counting[2999].so_far_s > 9990);
+  const EtaCalibration all(past), some(counting);
+  CHECK(all.size(ForecastKind::start) == 3000);
+  CHECK(all.size(ForecastKind::end_of_running) == 1);
+  const PastForecast& each = past[77];
+  CHECK(all.calibrated(each.kind, 77, each.told) == some.calibrated(each.kind, 77, each.told));
+}
+
 TEST_CASE("forecasts that are alike count most") {
   Random random(3);
   std::vector<PastForecast> past;

@@ -22,7 +22,7 @@ struct Kin {
 class Draws {
  public:
   Draws(std::uint64_t seed, std::uint64_t sample) : seed_(seed), sample_(sample) {}
-  /// Between 0 and 1.
+  /// Between 0 and 1. `kin` outlives the next call.
   [[nodiscard]] double share_of(const Kin& kin);
 
  private:

@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, forecast_kinds> kind_names{"start", "end_
 Result<void> keep(const settings::Session& session, const EtaCalibrationRequest& request,
                   const EtaCalibrationFigures& figures, std::span<const PastForecast> forecasts) {
   Document kept = {{"until", seconds_of(figures.until)}, {"forecasts", Document::array()}};
-  for (const PastForecast& each : forecasts) {
+  for (const PastForecast& each : forecasts_that_count(forecasts)) {
     Document row = {static_cast<int>(each.kind), each.happened, as_known(each.so_far_s),
                     as_known(each.then_s)};
     for (const double span : each.told) row.push_back(as_known(span));

@@ -12,6 +12,7 @@
 #include <schedmate/store.hpp>
 
 #include "base/random.hpp"
+#include "queue/site_past.hpp"
 #include "service/advisor_state.hpp"
 #include "service/history.hpp"
 #include "tests/support/cluster_site.hpp"
@@ -126,6 +127,18 @@ TEST_CASE("forecasts of the accounting are kept, and the next forecast stands on
   const auto earlier = kept_calibration(site.session(), key, before.now - Seconds(1));
   REQUIRE(earlier);
   CHECK_FALSE(earlier->has_value());
+}
+
+TEST_CASE("what runs now held its GPUs in the past, too") {
+  const ClusterSite site;
+  REQUIRE(service::import_jobs(site.session(),
+                               "sacct:" + site.write("dump.txt", days_of_accounting())));
+  const auto past = need(past_of_site(site.session(), of_the_recording().of));
+  const auto jobs = eta::ReplayedQueue(past.view()).snapshot_at(past.now).jobs;
+  CHECK(jobs.size() == 7);
+  std::int64_t busy = 0;
+  for (const SnapshotJob& job : jobs) busy += job.started ? job.gpus : 0;
+  CHECK(busy == 33);
 }
 
 TEST_CASE("a calibration that is damaged is an error, one without a past too") {

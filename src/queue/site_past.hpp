@@ -28,8 +28,9 @@ struct SitePast {
   }
 };
 
-/// Finished jobs of the history that had GPUs of a partition that is there now. Errors: of the
-/// queue and the history; refused where it belongs to another user; not_found where it holds none.
+/// Finished jobs of the history that had GPUs of a partition that is there now, and what runs now.
+/// Errors: of the queue and the history; refused where it belongs to another user; not_found where
+/// it holds none.
 [[nodiscard]] Result<SitePast> past_of_site(const settings::Session& session,
                                             const EtaRequest& request);
 

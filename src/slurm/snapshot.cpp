@@ -34,6 +34,14 @@ bool is_in_maintenance(const ClusterQueue& queue, const ClusterNode& node) {
   });
 }
 
+/// Whether no other reservation of the node goes on.
+bool frees(const Reservation& reservation, const std::string& node, const ClusterQueue& queue) {
+  return std::ranges::none_of(queue.reservations, [&](const Reservation& other) {
+    return other.start <= reservation.end && other.end > reservation.end &&
+           std::ranges::find(other.nodes, node) != other.nodes.end();
+  });
+}
+
 void add_node_states(const ClusterQueue& queue, const Pools& pools, SnapshotOfQueue& made) {
   auto& changes = made.snapshot.changes;
   for (const ClusterNode& node : queue.nodes) {
@@ -52,7 +60,7 @@ void add_node_states(const ClusterQueue& queue, const Pools& pools, SnapshotOfQu
       const auto [pool, number] = *place;
       const ClusterNode& node = *std::ranges::find(queue.nodes, name, &ClusterNode::name);
       changes.push_back({std::max(queue.now, each.start), pool, number, NodeState::drained});
-      if (node.takes_jobs || is_in_maintenance(queue, node))
+      if ((node.takes_jobs || is_in_maintenance(queue, node)) && frees(each, name, queue))
         changes.push_back({each.end, pool, number, NodeState::up});
     }
     made.notes.push_back(fmt::format(

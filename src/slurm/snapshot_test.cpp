@@ -67,6 +67,25 @@ TEST_CASE("a recorded cluster is one pool with the jobs in order of priority") {
         }) == 1);
 }
 
+TEST_CASE("a node comes back when the last of its reservations ends") {
+  ClusterQueue queue = recorded_queue();
+  const SimTime now = queue.now;
+  const auto reserved = [&](std::int64_t from_s, std::int64_t until_s, const char* node) {
+    return Reservation{"r", {node}, now + Seconds(from_s), now + Seconds(until_s)};
+  };
+  queue.reservations = {reserved(-100, 1000, "n3"), reserved(500, 3000, "n3"),
+                        reserved(3000, 4000, "n3"), reserved(-100, 600, "n4"),
+                        reserved(5000, 6000, "n4"), reserved(-100, 700, "n5")};
+  const auto made = snapshot_of(queue, as_limited);
+  REQUIRE(made);
+  std::vector<std::pair<std::uint32_t, std::int64_t>> back;
+  for (const NodeChange& change : made->snapshot.changes)
+    if (change.state == NodeState::up)
+      back.emplace_back(change.node, seconds_of(change.when) - seconds_of(now));
+  const decltype(back) wanted{{4, 600}, {3, 4000}, {4, 6000}};
+  CHECK(back == wanted);  // n5 is drained besides
+}
+
 TEST_CASE("jobs at a limit that they share wait for it, not for ever") {
   ClusterQueue queue = recorded_queue();
   const auto at = [&](std::string_view name) {
