@@ -10,9 +10,9 @@
 /// bf_max_job_user of each user, are tested one by one against a map of what is expected to be
 /// free in the next bf_window. Each starts if it can go somewhere now and stay there without
 /// touching a reservation made before it in this pass; else it gets one itself, at the earliest
-/// slot of bf_resolution at which its gang could be placed and stay. So backfilling is
-/// conservative within the window. Changes are arrivals, ends, nodes, predictions outlived and a
-/// new calculation of priorities.
+/// slot of bf_resolution at which its gang could be placed and stay (with
+/// bf_job_part_count_reserve only so many do). So backfilling is conservative within the window.
+/// Changes are arrivals, ends, nodes, predictions outlived and a new calculation of priorities.
 ///
 /// Ties between nodes go as the placer would choose among those that will do, but a job keeps the
 /// nodes of its last reservation where they serve as early. Predictions are JobInfo::remaining, at

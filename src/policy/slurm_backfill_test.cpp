@@ -62,6 +62,16 @@ TEST_CASE("no more than bf_max_job_user jobs of a user are tested in a pass") {
   CHECK(starts(jobs, 1, {{"bf_max_job_user", "1"}}) == std::vector<std::int64_t>{0, 600, 5, 65});
 }
 
+// Two nodes. j2 and j3 need one each, at 600 when j0 and j1 end; j4 would hold the GPU that is left
+// of node 1 for two hours. It does so where only j2 has a reservation.
+TEST_CASE("no more than bf_job_part_count_reserve jobs have a reservation") {
+  const std::vector<SmallJob> jobs{{0, 4, 600}, {0, 3, 600}, {5, 4, 60}, {5, 4, 60}, {5, 1, 7200}};
+  CHECK(starts(jobs, 2) == std::vector<std::int64_t>{0, 0, 600, 600, 660});
+  CHECK(starts(jobs, 2, {{"bf_job_part_count_reserve", "2"}}) == starts(jobs, 2));
+  CHECK(starts(jobs, 2, {{"bf_job_part_count_reserve", "1"}}) ==
+        std::vector<std::int64_t>{0, 0, 600, 660, 5});
+}
+
 TEST_CASE("settings out of Slurm's bounds are refused, with the bounds") {
   const Trace trace = testing::small_trace({{0, 1, 1}});
   const ClusterSpec cluster = testing::small_cluster({1});

@@ -41,7 +41,8 @@ TEST_CASE("the settings of a site become those of the policy") {
                                      {"PriorityCalcPeriod", "00:05:00"}});
   CHECK(made.text ==
         "slurm_backfill:bf_interval=60,bf_window=2880,bf_resolution=300,bf_max_job_test=1000,"
-        "bf_max_job_user=10,weight_age=2000,weight_job_size=0,weight_fairshare=100000000,"
+        "bf_max_job_user=10,bf_job_part_count_reserve=20,weight_age=2000,weight_job_size=0,weight_"
+        "fairshare=100000000,"
         "max_age_d=14,half_life_d=0.5,calc_period_min=5,favor_small=true");
   CHECK(made.notes.empty());
   REQUIRE(made.settings.size() == 12);
@@ -52,8 +53,17 @@ TEST_CASE("the settings of a site become those of the policy") {
 
 TEST_CASE("what Slurm leaves at its default is at that") {
   CHECK(site_with(multifactor).text ==
-        "slurm_backfill:weight_age=0,weight_job_size=0,weight_fairshare=0");
+        "slurm_backfill:bf_job_part_count_reserve=20,weight_age=0,weight_job_size=0,"
+        "weight_fairshare=0");
   CHECK(site_with(multifactor).notes.empty());
+}
+
+TEST_CASE("as many reservations as the site makes, or those of the replay") {
+  const auto text = [](std::string_view parameters) {
+    return site_with(and_also(multifactor, "SchedulerParameters", parameters)).text;
+  };
+  CHECK(text("bf_job_part_count_reserve=3").contains(":bf_job_part_count_reserve=3,"));
+  CHECK(text("bf_job_part_count_reserve=0").contains(":bf_job_part_count_reserve=20,"));
 }
 
 TEST_CASE("without backfilling the order is strict; without factors it is that of submission") {
@@ -83,7 +93,7 @@ TEST_CASE("what is out of bounds is cut to them, what cannot be read is left; bo
 
 TEST_CASE("where the settings are not shown, a note says so") {
   const SitePolicy made = site_with({});
-  CHECK(made.text == "slurm_backfill");
+  CHECK(made.text == "slurm_backfill:bf_job_part_count_reserve=20");
   CHECK(made.settings.empty());
   CHECK(made.notes.size() == 1);
 }
