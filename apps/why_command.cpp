@@ -58,7 +58,7 @@ std::string earlier_text(const Why& why) {
   if (why.earlier.empty()) return "  earlier    nothing that was tried starts it earlier\n";
   std::string text;
   for (const Why::Change& each : why.earlier)
-    text += fmt::format("  earlier    {} instead of {} with {} ({:.0f} % of the samples)\n",
+    text += fmt::format("  earlier    {} instead of {}: {} ({:.0f} % of the samples)\n",
                         after(each.what.after, why.now), after(each.what.before, why.now),
                         printable(each.text), 100 * each.what.share);
   return text;
