@@ -142,7 +142,7 @@ TEST_CASE("submissions to come have nodes and a rank as well") {
                                .ran_s = 5000,
                                .planned = Seconds(5000),
                                .nodes = only(nodes),
-                               .priority = priority});
+                               .rank = Rank{priority, the_instant, the_instant}});
     return wait_s(forecast_of(snapshot), 1);
   };
   CHECK(wait_behind({1}, 10) == 400);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <schedmate/store.hpp>
 #include <set>
@@ -162,6 +163,16 @@ FractionalSeconds KnownSubmissions::planned(const Row& row, const std::string& p
   return found->usual.value_or(found->most.value_or(unlimited));
 }
 
+/// By ended jobs, in GPU seconds, what is long ago for less.
+std::vector<double> KnownSubmissions::used_by_users(const slurm::Ranks& ranks) const {
+  std::vector<double> used(users_.size());
+  for (const Row& row : rows_)
+    if (row.job.ended)
+      used[row.job.user] += row.job.gpus * row.job.ran_s *
+                            ranks.kept_since(*row.job.start + Seconds(std::llround(row.job.ran_s)));
+  return used;
+}
+
 void KnownSubmissions::complete(slurm::SnapshotOfQueue& made) const {
   constexpr auto no_pool = std::numeric_limits<std::uint32_t>::max();
   made.snapshot.site = model_->site(no_pool, 1);
@@ -182,6 +193,10 @@ void KnownSubmissions::complete(slurm::SnapshotOfQueue& made) const {
     users[rows_[stands_[made.queued[i]]].job.user] = made.snapshot.jobs[i].user;
   std::uint32_t next = 0;
   for (const auto& [ours, theirs] : users) next = std::max(next, theirs + 1);
+  const std::vector<double> used = used_by_users(made.ranks);
+  for (std::size_t i = 0; i < made.snapshot.jobs.size(); ++i)
+    if (auto& rank = made.snapshot.jobs[i].rank)
+      rank->used_gpu_s = used[rows_[stands_[made.queued[i]]].job.user];
   std::optional<SimTime> newest;
   std::vector<PastSubmission> past;
   for (const Row& row : rows_) {
@@ -201,7 +216,8 @@ void KnownSubmissions::complete(slurm::SnapshotOfQueue& made) const {
                     .ended = job.ended,
                     .planned = planned(row, partition),
                     .nodes = place->second.nodes,
-                    .priority = made.ranks.of({*user_names[job.user], partition, job.gpus})});
+                    .rank = made.ranks.of({*user_names[job.user], partition, job.gpus})});
+    if (past.back().rank) past.back().rank->used_gpu_s = used[job.user];
     if (!row.queued) newest = job.submit;
   }
   if (newest) made.snapshot.past = std::move(past);
