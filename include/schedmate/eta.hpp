@@ -83,7 +83,7 @@ struct PastSubmission {
   /// As of SnapshotJob.
   std::shared_ptr<const NodeSet> nodes{};
   /// As of SnapshotJob::rank, if it were submitted now; nothing: nobody has said.
-  std::optional<double> priority{};
+  std::optional<Rank> rank{};
 };
 
 /// A node of a pool that is, or will be, in another state.

@@ -24,9 +24,11 @@ namespace schedmate {
 
 /// What another scheduler has made of a job before a driver begins in the middle.
 struct Rank {
-  double priority = 0;  ///< the higher, the earlier
+  double priority = 0;  ///< the higher, the earlier; of one that runs of no account
   SimTime when;         ///< as of then
-  SimTime since;        ///< it has waited, and gains by waiting on
+  SimTime since;        ///< it has waited, and gains by waiting on; may be later than `when`
+  /// By ended jobs of its user, as of `when`; what is long ago counts less, as the site has it.
+  double used_gpu_s = 0;
 };
 
 /// What a scheduler may know about a job. The true duration is not in here.

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <schedmate/eta.hpp>
 
 #include "tests/support/need.hpp"
@@ -142,7 +143,7 @@ TEST_CASE("submissions to come have nodes and a rank as well") {
                                .ran_s = 5000,
                                .planned = Seconds(5000),
                                .nodes = only(nodes),
-                               .priority = priority});
+                               .rank = Rank{priority, the_instant, the_instant}});
     return wait_s(forecast_of(snapshot), 1);
   };
   CHECK(wait_behind({1}, 10) == 400);
@@ -185,6 +186,32 @@ TEST_CASE("a rank gains by age, up to the site's most") {
   CHECK(wait_s(as_it_is, 1) == 400);
   CHECK(wait_s(as_it_is, 2) == 900);
   CHECK(wait_s(as_it_is, 3) == 1400);
+}
+
+// The user of b has used all there is, that of c nothing, and so they stay ranked for some time.
+// Then a, whose user is a third one, is forgotten as b's usage is; but user 2 runs d for long, and
+// loses.
+TEST_CASE("a rank changes as the fair share of its user does") {
+  QueueSnapshot snapshot = nodes_of_8(2, {busy("a", 8, 0), on_nodes("d", 8, {1}, 1e6),
+                                          on_nodes("b", 8, {0}), on_nodes("c", 8, {0})});
+  snapshot.jobs[0].belief.known_s = 40'100;
+  snapshot.jobs[0].planned = Seconds(40'100);
+  const std::array<std::uint32_t, 4> users{3, 2, 1, 2};
+  const std::array<double, 4> ranks{1, 9000, 5000, 5500};
+  for (std::size_t i = 0; i < 4; ++i) {
+    snapshot.jobs[i].user = users[i];
+    snapshot.jobs[i].rank = Rank{ranks[i], the_instant, the_instant, i == 2 ? 1e6 : 0.0};
+  }
+  const Options shares{{"weight_fairshare", "10000"},
+                       {"weight_job_size", "0"},
+                       {"weight_age", "0"},
+                       {"half_life_d", "7"}};
+  const auto told = forecast_of(snapshot, shares);
+  CHECK(wait_s(told, 1) == 0);
+  CHECK(wait_s(told, 2) == 40'000);
+  CHECK(wait_s(told, 3) == 40'500);
+  const auto as_it_is = forecast_of(snapshot);
+  CHECK(wait_s(as_it_is, 3) == 40'000);
 }
 
 }  // namespace schedmate::eta

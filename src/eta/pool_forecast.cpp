@@ -156,7 +156,7 @@ bool PoolForecast::stands_still() {
   for (std::size_t i = 0; i < before_.size(); ++i)
     moved += is_far(now[i], before_[i], snapshot_->now) ? 1 : 0;
   constexpr std::size_t one_in = 20;
-  const bool still = !before_.empty() && moved * one_in <= members_.size();
+  const bool still = !before_.empty() && moved * one_in <= before_.size();
   before_ = std::move(now);
   return still;
 }

@@ -175,6 +175,8 @@ void PoolReplay::tell_policy() {
     const JobId id{i};
     if (infos_.at(id).running)
       adopted.push_back(id);
+    else if (std::ranges::binary_search(lack_nodes_, i))
+      continue;  // as of Slurm, it is in nobody's way until they are back
     else if (can_start_[i] && blocks_[i] == QueueBlock::too_early)
       eligible_.emplace_back(*jobs_[i].eligible, i);
     else if (can_start_[i])
@@ -244,6 +246,9 @@ struct PoolReplay::Run {
   std::uint32_t entered;
   JobMap<std::uint32_t> late;  // jobs of the snapshot that entered later: their index
   bool stops_jobs = false;     // the policy has preempted
+  std::vector<std::pair<SimTime, std::uint32_t>> back;  // when jobs have nodes, in order
+  std::size_t next_back = 0;
+  std::size_t open_without_nodes = 0;  // of the open ones, those that need nodes which are out
   std::vector<JobId> arrived, ended;
   std::vector<std::uint32_t> changed;  // nodes
   std::size_t next_eligible = 0, next_change = 0, next_return = 0;
@@ -283,11 +288,8 @@ struct PoolReplay::Run {
       for_each_gpu(cluster.allocation(id), [&](Gpu& gpu) { gpu.held_by = i + 1; });
     }
     std::make_heap(ends.begin(), ends.end());
-    for (const std::uint32_t i : pool.lack_nodes_) {
-      if (pool.has_nodes(pool.jobs_[i], returns)) continue;
-      --open;  // nobody need wait for its start
-      --unfinished;
-    }
+    for (const std::uint32_t i : pool.lack_nodes_) wait_for_nodes(i);
+    std::ranges::sort(back);
     for (const Plan::Decision& decision : pool.first_) carry_out(decision);
   }
 
@@ -297,6 +299,18 @@ struct PoolReplay::Run {
       for (std::uint64_t rest = slice.gpus; rest != 0; rest &= rest - 1)
         action(gpus[slice.node * static_cast<std::size_t>(cluster.gpus_per_node()) +
                     static_cast<std::size_t>(std::countr_zero(rest))]);
+  }
+
+  void wait_for_nodes(std::uint32_t i) {
+    const SnapshotJob& job = from.jobs_[i];
+    for (std::size_t count = 1; count <= returns.size(); ++count) {
+      if (!from.has_nodes(job, returns.first(count))) continue;
+      ++open_without_nodes;
+      back.emplace_back(std::max(returns[count - 1].when, job.eligible.value_or(now)), i);
+      return;
+    }
+    --open;  // nobody need wait for its start
+    --unfinished;
   }
 
   void carry_out(const Plan::Decision& decision) {
@@ -342,6 +356,7 @@ struct PoolReplay::Run {
         fates[i].start = latest_start;
         note_freed_by(fates[i], where);
         --open;
+        if (std::ranges::binary_search(from.lack_nodes_, i)) --open_without_nodes;
       }
       fates[i].end = end;
     }
@@ -395,7 +410,7 @@ struct PoolReplay::Run {
     info.submit = info.entered = job.submit;
     info.estimate = info.expected = job.planned;
     info.nodes = job.nodes;
-    if (job.priority) info.rank = Rank{*job.priority, job.submit, job.submit};
+    info.rank = job.rank;
     states[id].left = whole(job.ran_s);
     arrived.push_back(id);
   }
@@ -406,6 +421,7 @@ struct PoolReplay::Run {
     if (next_eligible < from.eligible_.size()) next = from.eligible_[next_eligible].first;
     if (next_change < from.changes_.size()) next = std::min(next, from.changes_[next_change].when);
     if (next_return < returns.size()) next = std::min(next, returns[next_return].when);
+    if (next_back < back.size()) next = std::min(next, back[next_back].first);
     return next;
   }
 
@@ -413,6 +429,8 @@ struct PoolReplay::Run {
     for (; next_eligible < from.eligible_.size() && from.eligible_[next_eligible].first <= now;
          ++next_eligible)
       admission.enter(from.eligible_[next_eligible].second);
+    for (; next_back < back.size() && back[next_back].first <= now; ++next_back)
+      admission.enter(back[next_back].second);
     std::vector<std::uint32_t> admitted;
     admission.admit(admitted);
     for (const std::uint32_t i : admitted) enter_late(i);
@@ -429,6 +447,13 @@ struct PoolReplay::Run {
       for (Gpu& gpu : std::span(gpus).subspan(change.node * of_node, of_node))
         gpu.free_since = std::max(gpu.free_since, change.when);
     }
+  }
+
+  /// Nobody else waits, and so it does not matter who comes until shortly before a node does.
+  [[nodiscard]] SimTime nobody_counts_before() const {
+    constexpr Seconds to_fill_up{86'400};
+    if (open == 0 || open > open_without_nodes || next_return == returns.size()) return now;
+    return returns[next_return].when - to_fill_up;
   }
 
   /// Whether its pool could ever start it.
@@ -467,6 +492,7 @@ std::vector<Fate> PoolReplay::run(const Future& future,
   Run run(*this, future);
   auto coming = next_submission();
   while (!run.over()) {
+    while (coming && coming->submit < run.nobody_counts_before()) coming = next_submission();
     SimTime next = std::min(run.wake, run.next_due());
     if (!run.ends.empty()) next = std::min(next, run.ends.front().at);
     if (coming) next = std::min(next, coming->submit);

@@ -22,7 +22,7 @@ struct Submission {
   FractionalSeconds planned{0};
   double ran_s = 0;
   const NodeSet* nodes = nullptr;  ///< null: all
-  std::optional<double> priority{};
+  std::optional<Rank> rank{};
 };
 
 /// What became of a job of the snapshot.

@@ -55,13 +55,15 @@ PoolReplay::NextSubmission PastDays::draw(std::uint64_t seed) const {
     }
     const PastSubmission& past = past_[state.next++];
     const double share = state.random.uniform();
+    std::optional<Rank> rank = past.rank;
+    if (rank) rank->since = past.submit + state.shift;
     return Submission{.submit = past.submit + state.shift,
                       .user = past.user,
                       .gpus = past.gpus,
                       .planned = past.planned,
                       .ran_s = past.ended ? past.ran_s : site_.draw(share, past.ran_s),
                       .nodes = past.nodes.get(),
-                      .priority = past.priority};
+                      .rank = rank};
   };
 }
 

@@ -28,6 +28,11 @@ double MultifactorQueue::Moment::size_of(int gang) const {
 }
 
 void MultifactorQueue::weigh(Line& line, const Kind& kind, const Moment& moment) const {
+  if (kind.ranked != Ranked::here) {
+    line.fairshare =
+        static_cast<double>(weights_.fairshare) * fairshare_gained(users_.at(kind.user));
+    return;
+  }
   const double size = moment.size_of(kind.gpus);
   line.size = static_cast<double>(weights_.job_size) * (weights_.favor_small ? 1 - size : size);
   line.fairshare = static_cast<double>(weights_.fairshare) * fairshare(users_.at(kind.user));
@@ -42,13 +47,28 @@ std::uint64_t MultifactorQueue::priority(const Line& line, const Waiting& job, S
     constexpr double most = 1e18;
     const double age =
         line.ranked == Ranked::gains ? FractionalSeconds(when.time_since_epoch()) / max_age : 1;
-    return static_cast<std::uint64_t>(std::clamp(weight * age - job.behind, 1.0, most));
+    return static_cast<std::uint64_t>(
+        std::clamp(weight * age - job.behind + line.fairshare, 1.0, most));
   }
   const FractionalSeconds waited = std::max(when - job.submit, Seconds(0));
   const double age = std::min(waited / max_age, 1.0);
   const double sum = weight * age + line.size + line.fairshare + line.shortness;
   constexpr double most = std::numeric_limits<std::uint32_t>::max();
   return static_cast<std::uint64_t>(std::clamp(sum, 1.0, most));
+}
+
+double MultifactorQueue::fairshare_gained(const User& user) const {
+  return user.calculations < 2 ? 0 : fairshare(user) - user.base;
+}
+
+MultifactorQueue::User& MultifactorQueue::user_of(const JobInfo& job, SimTime known) {
+  const auto [found, fresh] = users_.try_emplace(job.user, User{.known = known});
+  User& user = found->second;
+  if (!fresh || !job.rank || weights_.fairshare == 0) return user;
+  user.known = job.rank->when;
+  user.used_gpu_s = job.rank->used_gpu_s;
+  settle(user, std::max(known, user.known));
+  return user;
 }
 
 double MultifactorQueue::fairshare(const User& user) const {
@@ -81,7 +101,7 @@ void MultifactorQueue::use(const View& view, JobId id, int gpus) {
 
 void MultifactorQueue::adopt(const View& view, JobId id) {
   const JobInfo& job = view.job(id);
-  User& user = users_.try_emplace(job.user, User{.known = job.run_since}).first->second;
+  User& user = user_of(job, job.run_since);
   use(view, id, 0);
   // By the same law as in settle(), for this run alone.
   User run{.known = job.run_since, .gpus = job.gpus};
@@ -98,6 +118,8 @@ void MultifactorQueue::share_out(SimTime when) {
     user.counted_gpu_s = user.used_gpu_s;
     all_gpu_s_ += user.used_gpu_s;
   }
+  for (auto& [index, user] : users_)
+    if (user.calculations < 2 && ++user.calculations == 2) user.base = fairshare(user);
 }
 
 SimTime MultifactorQueue::next_calculation(SimTime now) const {
@@ -133,7 +155,7 @@ MultifactorQueue::Moment MultifactorQueue::moment(const View& view, SimTime when
 }
 
 void MultifactorQueue::push(const View& view, JobId id) {
-  users_.try_emplace(view.job(id).user, User{.known = view.now});
+  (void)user_of(view.job(id), view.now);
   const Place& place = places_[id] = place_of(view, id);
   leaders_.insert(place.entry());
   ++gangs_[place.gang];
@@ -148,7 +170,9 @@ MultifactorQueue::Place MultifactorQueue::place_of(const View& view, JobId id) c
   Line alone;
   if (job.rank) {
     take_rank(place, *job.rank, view.now);
+    place.kind.user = job.user;
     alone.ranked = place.kind.ranked;
+    weigh(alone, place.kind, moment(view, view.now));
   } else {
     place.kind = {job.user, job.gpus, weights_.shortness > 0 ? shortness_of(job) : 0};
     weigh(alone, place.kind, moment(view, view.now));
@@ -173,27 +197,30 @@ void MultifactorQueue::take_rank(Place& place, const Rank& rank, SimTime now) co
 
 void MultifactorQueue::move_on(SimTime when) {
   if (when < next_in_full_) return;
-  const auto gaining = lines_.find({.ranked = Ranked::gains});
   next_in_full_ = never;
-  if (gaining == lines_.end()) return;
-  std::vector<Waiting> left;
-  Line& full = lines_[{.ranked = Ranked::in_full}];
-  full.ranked = Ranked::in_full;
-  for (const Waiting& job : gaining->second.jobs) {
-    Place& place = places_.at(job.job);
-    if (place.in_full > when) {
-      next_in_full_ = std::min(next_in_full_, place.in_full);
-      left.push_back(job);
-      continue;
-    }
+  std::vector<JobId> moved;
+  for (auto& [kind, line] : lines_) {
+    if (kind.ranked != Ranked::gains) continue;
+    std::erase_if(line.jobs, [&](const Waiting& job) {
+      const SimTime in_full = places_.at(job.job).in_full;
+      if (in_full <= when)
+        moved.push_back(job.job);
+      else
+        next_in_full_ = std::min(next_in_full_, in_full);
+      return in_full <= when;
+    });
+  }
+  for (const JobId id : moved) {
+    Place& place = places_.at(id);
     const SimTime since = place.in_full - weights_.max_age;
     place.job.behind -=
         static_cast<double>(weights_.age) *
         (FractionalSeconds(since.time_since_epoch()) / FractionalSeconds(weights_.max_age));
     place.kind.ranked = Ranked::in_full;
+    Line& full = lines_[place.kind];
+    full.ranked = Ranked::in_full;
     full.jobs.insert(std::ranges::upper_bound(full.jobs, place.job), place.job);
   }
-  gaining->second.jobs = std::move(left);
   std::erase_if(lines_, [](const auto& line) { return line.second.jobs.empty(); });
 }
 
@@ -217,7 +244,7 @@ void MultifactorQueue::remove(JobId id) {
 void MultifactorQueue::line_up() {
   if (lined_up_) return;
   for (auto& [kind, line] : lines_) {
-    if (kind.ranked == Ranked::here) weigh(line, kind, calculated_);
+    weigh(line, kind, calculated_);
     leaders_.insert(entry_of(line, line.jobs.front()));
   }
   lined_up_ = true;

@@ -14,8 +14,9 @@
 /// - shortness (ours, for slurm_backfill+sm): 1 for a job that is expected to last a minute or
 ///   less, falling with the logarithm to 0 at a week; 1/2 without advice.
 ///
-/// A job that another scheduler has ranked (JobInfo::rank) keeps that priority and what age adds to
-/// it: all else in it stays as it was.
+/// A job that another scheduler has ranked (JobInfo::rank) keeps that priority, with what age adds
+/// to it, and what its user's fairshare has gained or lost since the second calculation that knew
+/// of him; all else in it stays as it was.
 
 #include <compare>
 #include <map>
@@ -81,7 +82,7 @@ class MultifactorQueue {
     std::uint32_t user = 0;
     int gpus = 0;
     double shortness = 0;
-    Ranked ranked = Ranked::here;  // before: user, gpus and shortness are 0
+    Ranked ranked = Ranked::here;  // before: gpus and shortness are 0
     auto operator<=>(const Kind&) const = default;
   };
   struct Waiting {
@@ -127,7 +128,11 @@ class MultifactorQueue {
     SimTime known;
     int gpus = 0;              // in use since
     double counted_gpu_s = 0;  // used_gpu_s at the last calculation
+    int calculations = 0;      // that knew of him: 0 to 2
+    double base = 0;           // his fairshare at the second
   };
+  [[nodiscard]] User& user_of(const JobInfo& job, SimTime known);
+  [[nodiscard]] double fairshare_gained(const User& user) const;
   /// When priorities are made, and the size of the VC then.
   struct Moment {
     SimTime when;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <schedmate/store.hpp>
 #include <set>
@@ -141,6 +142,16 @@ slurm::JobBelief KnownSubmissions::belief(std::size_t queued) const {
           model_->has_own(row) ? RunTimeSource::user : RunTimeSource::site};
 }
 
+/// By ended jobs, in GPU seconds, what is long ago for less.
+std::vector<double> KnownSubmissions::used_by_users(const slurm::Ranks& ranks) const {
+  std::vector<double> used(users_.names().size());
+  for (const Row& row : rows_)
+    if (row.job.ended)
+      used[row.job.user] += row.job.gpus * row.job.ran_s *
+                            ranks.kept_since(*row.job.start + Seconds(std::llround(row.job.ran_s)));
+  return used;
+}
+
 void KnownSubmissions::complete(slurm::SnapshotOfQueue& made) const {
   made.snapshot.site = model_->site();
   if (runs_ == 0)
@@ -153,6 +164,10 @@ void KnownSubmissions::complete(slurm::SnapshotOfQueue& made) const {
     users[rows_[stands_[made.queued[i]]].job.user] = made.snapshot.jobs[i].user;
   std::uint32_t next = 0;
   for (const auto& [ours, theirs] : users) next = std::max(next, theirs + 1);
+  const std::vector<double> used = used_by_users(made.ranks);
+  for (std::size_t i = 0; i < made.snapshot.jobs.size(); ++i)
+    if (auto& rank = made.snapshot.jobs[i].rank)
+      rank->used_gpu_s = used[rows_[stands_[made.queued[i]]].job.user];
   std::optional<SimTime> newest;
   std::vector<PastSubmission> past;
   for (const Row& row : rows_) {
@@ -172,7 +187,8 @@ void KnownSubmissions::complete(slurm::SnapshotOfQueue& made) const {
                     .ended = job.ended,
                     .planned = slurm::planned_run_time(*queue_, row.limit, {&partition, 1}),
                     .nodes = place->second.nodes,
-                    .priority = made.ranks.of({users_.names()[job.user], partition, job.gpus})});
+                    .rank = made.ranks.of({users_.names()[job.user], partition, job.gpus})});
+    if (past.back().rank) past.back().rank->used_gpu_s = used[job.user];
     if (!row.queued) newest = job.submit;
   }
   if (newest) made.snapshot.past = std::move(past);

@@ -49,6 +49,7 @@ class KnownSubmissions {
   void add(const JobRecord& record);
   void add_queue();
   void settle();
+  [[nodiscard]] std::vector<double> used_by_users(const slurm::Ranks& ranks) const;
 
   const slurm::ClusterQueue* queue_;
   std::vector<Row> rows_;  // in order of submission

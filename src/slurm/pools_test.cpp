@@ -106,14 +106,14 @@ TEST_CASE("a submission comes in where the other jobs of its user are") {
   CHECK(near(ranks.of(queue.jobs[0])->priority, tier + 5500, 0, 0.01));
   CHECK(ranks.of(queue.jobs[0])->since == queue.jobs[0].submit);
   CHECK_FALSE(ranks.of(queue.jobs[1]));
-  const auto of = [&](const char* user) { return *ranks.of({user, "part", 1}) - tier; };
+  const auto of = [&](const char* user) { return ranks.of({user, "part", 1})->priority - tier; };
   CHECK(near(of("ann"), 5000, 0, 0.01));
   CHECK(near(of("bob"), 2000, 0, 0.01));
   CHECK(near(of("col"), 3000, 0, 0.01));
   CHECK(near(of("dan"), 3000, 0, 0.01));  // the one in the middle
   SUBCASE("or behind all, where the order is that of submission") {
     queue.settings["PriorityType"] = "priority/basic";
-    CHECK(near(*Ranks(queue).of({"ann", "part", 1}) - tier, 1, 0, 0.01));
+    CHECK(near(Ranks(queue).of({"ann", "part", 1})->priority - tier, 1, 0, 0.01));
   }
 }
 

@@ -2,6 +2,7 @@
 #include "slurm/ranks.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "slurm/site_policy.hpp"
 
@@ -30,6 +31,7 @@ Ranks::Ranks(const ClusterQueue& queue) : now_(queue.now) {
   size_ = static_cast<double>(settings.weight_job_size);
   small_first_ = settings.favor_small;
   max_age_ = settings.max_age;
+  half_life_ = settings.half_life;
   by_submission_ = settings.by_submission;
   for (const ClusterNode& node : queue.nodes) gpus_ += static_cast<double>(node.gpus);
   for (const Partition& partition : queue.partitions) tiers_[partition.name] = partition.tier;
@@ -70,13 +72,18 @@ std::optional<Rank> Ranks::of(const QueuedJob& job) const {
   return Rank{tier + static_cast<double>(job.priority), now_, since_of(job)};
 }
 
-std::optional<double> Ranks::of(const Submitted& job) const {
+std::optional<Rank> Ranks::of(const Submitted& job) const {
   if (!of_others_) return std::nullopt;
-  const double tier = of_a_tier * static_cast<double>(tier_of({job.partition}));
-  if (by_submission_) return tier + 1;
   const auto known = of_user_.find(job.user);
   const double own = known != of_user_.end() ? known->second : *of_others_;
-  return tier + std::max(1.0, own + size_weight(job.gpus));
+  const double priority = by_submission_ ? 1 : std::max(1.0, own + size_weight(job.gpus));
+  const double tier = of_a_tier * static_cast<double>(tier_of({job.partition}));
+  return Rank{tier + priority, now_, now_};
+}
+
+double Ranks::kept_since(SimTime then) const {
+  if (half_life_ == Seconds(0)) return 1;
+  return std::exp2(-(FractionalSeconds(now_ - then) / FractionalSeconds(half_life_)));
 }
 
 }  // namespace schedmate::slurm

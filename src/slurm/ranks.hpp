@@ -23,7 +23,7 @@ class Ranks {
   explicit Ranks(const ClusterQueue& queue);
 
   [[nodiscard]] std::int64_t tier_of(const std::vector<std::string>& partitions) const;
-  /// Of a job that waits; nothing where Slurm has not said (it is held).
+  /// Of a job that waits or runs; nothing where Slurm has not said (it is held).
   [[nodiscard]] std::optional<Rank> of(const QueuedJob& job) const;
   /// Of a job just submitted, by those of its user that wait or run now; of a user without any as
   /// of the user in the middle. Nothing where no job has a priority.
@@ -31,7 +31,10 @@ class Ranks {
     std::string user, partition;
     std::int64_t gpus = 1;
   };
-  [[nodiscard]] std::optional<double> of(const Submitted& job) const;
+  [[nodiscard]] std::optional<Rank> of(const Submitted& job) const;
+
+  /// How much counts of what was used then.
+  [[nodiscard]] double kept_since(SimTime then) const;
 
  private:
   [[nodiscard]] double age_weight(const QueuedJob& job) const;
@@ -40,7 +43,7 @@ class Ranks {
   SimTime now_;
   double age_ = 0, size_ = 0;  // weights
   bool small_first_ = false;
-  Seconds max_age_{1};
+  Seconds max_age_{1}, half_life_{0};
   bool by_submission_ = false;  // priority/basic: who comes later goes later
   double gpus_ = 0;             // of the cluster
   std::map<std::string, std::int64_t, std::less<>> tiers_;

@@ -161,6 +161,8 @@ PrioritySettings priority_settings(const ClusterQueue& queue) {
   made.favor_small = says_yes(setting(queue, "PriorityFavorSmall"));
   const auto max_age_s = trace::parse_elapsed(setting(queue, "PriorityMaxAge"));
   if (max_age_s && *max_age_s > 0) made.max_age = Seconds(*max_age_s);
+  const auto half_life_s = trace::parse_elapsed(setting(queue, "PriorityDecayHalfLife"));
+  if (half_life_s && *half_life_s >= 0) made.half_life = Seconds(*half_life_s);
   return made;
 }
 

@@ -17,6 +17,7 @@ struct PrioritySettings {
   std::int64_t weight_job_size = 1000;
   bool favor_small = false;
   Seconds max_age{7 * 86'400};
+  Seconds half_life{7 * 86'400};  ///< 0: nothing is forgotten
 };
 [[nodiscard]] PrioritySettings priority_settings(const ClusterQueue& queue);
 

@@ -236,9 +236,9 @@ Result<SnapshotOfQueue> snapshot_of(const ClusterQueue& queue, const BeliefOf& b
     each.user = users.of(job.user);
     each.limits = limits.of(i);
     believe(belief_of(job), each);
+    each.rank = made.ranks.of(job);
     if (!job.runs()) {
       each.nodes = pools.usable(job, *pool);
-      each.rank = made.ranks.of(job);
       blocker = blockers.of(job);
       each.kept_out = blocker.waits == Waits::kept_out &&
                       (limits.of(i).empty() || !is_of_shared_limit(job.reason)) &&
