@@ -41,7 +41,7 @@ void fuzz_slurm(std::string_view input) {
         std::ranges::all_of(limit.members, [&](std::size_t i) { return i < queue->jobs.size(); }),
         "a limit is of jobs of the queue");
   const auto made = slurm::snapshot_of(*queue, [](const slurm::QueuedJob&) {
-    return slurm::JobBelief{{nullptr, 600}, 0, RunTimeSource::limit};
+    return slurm::JobBelief{{nullptr, 600}, 0, RunTimeSource::site};
   });
   if (made) check_snapshot(made->snapshot);
 }
