@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What SchedMate does to a cluster, from the plan to the outcome. An action is recorded before it
+/// is carried out, and its outcome is what the cluster shows when it is read again (no record, no
+/// action; docs/actions.md). Values only.
+
+#include <cstdint>
+#include <optional>
+#include <schedmate/time.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace schedmate {
+
+enum class ActionKind : std::uint8_t {
+  set_order,          ///< where a waiting job stands in the queue
+  hold,               ///< a waiting job does not start
+  release,            ///< it may start again
+  start,              ///< a waiting job, on these GPUs
+  evict,              ///< a running job leaves its GPUs and waits again
+  requeue_excluding,  ///< a failed job starts again, on nodes other than these
+  drain_node,         ///< a node takes no new job
+  undrain_node,       ///< it takes jobs again
+  release_spare,      ///< a spare node serves the cluster
+  test_nodes,         ///< the site's test runs on these nodes
+  cancel,             ///< a job ends
+  submit,             ///< a job enters the queue
+  annotate,           ///< a text is kept with a job
+  notify,             ///< a text goes to a job's owner
+};
+[[nodiscard]] std::string_view name_of(ActionKind kind);
+[[nodiscard]] std::optional<ActionKind> action_kind_of(std::string_view name);
+
+/// What SchedMate may do by itself, from nothing to everything within its caps.
+enum class Mode : std::uint8_t {
+  observe,  ///< decides nothing
+  shadow,   ///< decides and records; nothing leaves the program
+  approve,  ///< an operator decides on each action
+  act,
+};
+[[nodiscard]] std::string_view name_of(Mode mode);
+[[nodiscard]] std::optional<Mode> mode_of(std::string_view name);
+
+/// One at a time, in the order of may_follow().
+enum class ActionState : std::uint8_t {
+  planned,
+  shadowed,    ///< recorded, not carried out: the mode was shadow. The end
+  waiting,     ///< for an operator: the mode was approve, or a cap was reached
+  approved,    ///< by an operator
+  rejected,    ///< by an operator. The end
+  expired,     ///< nobody decided in time. The end
+  discarded,   ///< the breaker opened while it waited. The end
+  intended,    ///< recorded as about to be called
+  called,      ///< the call returned, or its time ran out
+  verified,    ///< the cluster shows it
+  failed,      ///< the cluster refused it, or shows that it did not happen. The end
+  ambiguous,   ///< nobody knows whether it happened: it is not repeated
+  superseded,  ///< somebody else changed the target since. The end
+  undone,      ///< the cluster is as it was before. The end
+};
+[[nodiscard]] std::string_view name_of(ActionState state);
+[[nodiscard]] std::optional<ActionState> action_state_of(std::string_view name);
+
+/// Whether an action of this kind may go from one state to the next.
+[[nodiscard]] bool may_follow(ActionKind kind, ActionState from, ActionState to);
+/// Whether it never changes again. `verified` is an end for what cannot be undone.
+[[nodiscard]] bool is_end(ActionKind kind, ActionState state);
+/// set_order, hold, drain_node and annotate.
+[[nodiscard]] bool can_be_undone(ActionKind kind);
+/// Whether a second call does no harm, so that a lost one may be repeated: set_order; the others
+/// only after the cluster was read (requeue_excluding, submit) or never.
+[[nodiscard]] bool is_idempotent(ActionKind kind);
+
+/// GPUs of one node by index; empty: as many as the job needs, the cluster says which.
+struct NodeGpus {
+  std::string node;
+  std::vector<std::int32_t> gpus;
+  bool operator==(const NodeGpus&) const = default;
+};
+
+/// What is asked of a cluster. Fields that the kind does not name are empty.
+struct ActionCall {
+  ActionKind kind = ActionKind::notify;
+  /// set_order, hold, release, start, evict, requeue_excluding, cancel, annotate, notify.
+  std::string job{};
+  /// The attempt that is meant: requeue_excluding is called only while the cluster shows as many.
+  std::int64_t restarts = 0;
+  /// start: where. The others that concern nodes: which; requeue_excluding: which not.
+  std::vector<NodeGpus> nodes{};
+  /// start: the running job whose GPUs it shares.
+  std::string shared_with{};
+  /// set_order: 0 is neutral, more goes first.
+  std::int64_t order = 0;
+  /// drain_node: the reason; annotate, notify: the text; submit: the request as JSON.
+  std::string text{};
+  /// notify: to whom. submit: as whom.
+  std::string user{};
+  /// submit: what to look for before a lost call is repeated.
+  std::string token{};
+  bool operator==(const ActionCall&) const = default;
+};
+
+/// A state that it reached.
+struct ActionStep {
+  ActionState state = ActionState::planned;
+  SimTime when;
+  /// Who: "schedmate", or an operator.
+  std::string by{};
+  /// What was seen or said, for people.
+  std::string note{};
+  bool operator==(const ActionStep&) const = default;
+};
+
+struct Action {
+  /// From 1 on, in order of planning; never used again.
+  std::int64_t id = 0;
+  ActionCall call{};
+  /// Evidence lines, witnesses, estimates.
+  std::vector<std::string> why{};
+  Mode mode = Mode::shadow;  ///< when it was decided
+  /// What undo restores: the order, the reason or the text that stood there.
+  std::string before{};
+  std::vector<ActionStep> steps{};  ///< at least one
+
+  [[nodiscard]] ActionState state() const { return steps.back().state; }
+  bool operator==(const Action&) const = default;
+};
+
+}  // namespace schedmate
