@@ -30,6 +30,7 @@ enum class ActionKind : std::uint8_t {
   annotate,           ///< a text is kept with a job
   notify,             ///< a text goes to a job's owner
 };
+inline constexpr int action_kinds = 14;
 [[nodiscard]] std::string_view name_of(ActionKind kind);
 [[nodiscard]] std::optional<ActionKind> action_kind_of(std::string_view name);
 
@@ -43,9 +44,9 @@ enum class Mode : std::uint8_t {
 [[nodiscard]] std::string_view name_of(Mode mode);
 [[nodiscard]] std::optional<Mode> mode_of(std::string_view name);
 
-/// One at a time, in the order of may_follow().
+/// One at a time, in the order of may_follow(). "The end": it never changes again.
 enum class ActionState : std::uint8_t {
-  planned,
+  planned,     ///< always the first
   shadowed,    ///< recorded, not carried out: the mode was shadow. The end
   waiting,     ///< for an operator: the mode was approve, or a cap was reached
   approved,    ///< by an operator
@@ -53,25 +54,32 @@ enum class ActionState : std::uint8_t {
   expired,     ///< nobody decided in time. The end
   discarded,   ///< the breaker opened while it waited. The end
   intended,    ///< recorded as about to be called
-  called,      ///< the call returned, or its time ran out
-  verified,    ///< the cluster shows it
+  called,      ///< the call returned, its time ran out, or the program that made it ended
+  verified,    ///< the cluster shows it. The end of what cannot be undone
   failed,      ///< the cluster refused it, or shows that it did not happen. The end
   ambiguous,   ///< nobody knows whether it happened: it is not repeated
-  superseded,  ///< somebody else changed the target since. The end
+  superseded,  ///< somebody else changed the target, or it is gone. The end
   undone,      ///< the cluster is as it was before. The end
 };
+inline constexpr int action_states = 14;
 [[nodiscard]] std::string_view name_of(ActionState state);
 [[nodiscard]] std::optional<ActionState> action_state_of(std::string_view name);
 
 /// Whether an action of this kind may go from one state to the next.
 [[nodiscard]] bool may_follow(ActionKind kind, ActionState from, ActionState to);
-/// Whether it never changes again. `verified` is an end for what cannot be undone.
 [[nodiscard]] bool is_end(ActionKind kind, ActionState state);
+/// Whether it is still to be carried out or its outcome is open. Then nothing else may be planned
+/// for what it changes (targets_of()).
+[[nodiscard]] bool is_in_flight(ActionState state);
+
 /// set_order, hold, drain_node and annotate.
 [[nodiscard]] bool can_be_undone(ActionKind kind);
-/// Whether a second call does no harm, so that a lost one may be repeated: set_order; the others
-/// only after the cluster was read (requeue_excluding, submit) or never.
+/// Whether a second call does no harm, so that a lost one may be repeated at once: set_order.
 [[nodiscard]] bool is_idempotent(ActionKind kind);
+/// Whether a lost call may be repeated once the cluster was read and does not show it:
+/// requeue_excluding while ActionCall::restarts holds, submit while its token is not found. What is
+/// neither idempotent nor one of these is never repeated, but planned anew.
+[[nodiscard]] bool repeats_after_reading(ActionKind kind);
 
 /// GPUs of one node by index; empty: as many as the job needs, the cluster says which.
 struct NodeGpus {
@@ -102,10 +110,16 @@ struct ActionCall {
   bool operator==(const ActionCall&) const = default;
 };
 
+/// What the call changes, as keys that no second action in flight may have: "order JOB"
+/// (set_order), "job JOB" (hold, release, start, evict, requeue_excluding, cancel), "note JOB"
+/// (annotate), "node NODE" of each node (drain_node, undrain_node, release_spare, test_nodes),
+/// "submission TOKEN". None for notify.
+[[nodiscard]] std::vector<std::string> targets_of(const ActionCall& call);
+
 /// A state that it reached.
 struct ActionStep {
   ActionState state = ActionState::planned;
-  SimTime when;
+  SimTime when{};
   /// Who: "schedmate", or an operator.
   std::string by{};
   /// What was seen or said, for people.
@@ -122,10 +136,18 @@ struct Action {
   Mode mode = Mode::shadow;  ///< when it was decided
   /// What undo restores: the order, the reason or the text that stood there.
   std::string before{};
+  /// The action whose effect this one takes back, 0 = none. Undo is an action with an intent of its
+  /// own (drain_node: undrain_node; hold: release; the others: the same kind with what was
+  /// `before`); once it is verified, that one is `undone`.
+  std::int64_t undoes = 0;
   std::vector<ActionStep> steps{};  ///< at least one
 
   [[nodiscard]] ActionState state() const { return steps.back().state; }
   bool operator==(const Action&) const = default;
 };
+
+/// may_follow(), and allowed in the mode of its decision: nothing in observe; only `shadowed` in
+/// shadow; in approve, nothing is intended that was not approved.
+[[nodiscard]] bool may_become(const Action& action, ActionState next);
 
 }  // namespace schedmate
