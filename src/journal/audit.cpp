@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -17,6 +18,12 @@ using sqlite::Database;
 using sqlite::Query;
 
 Result<std::unique_ptr<Database>> open_to_read(const JournalFile& file) {
+  std::error_code unknown;
+  if (file.vfs.empty() && !std::filesystem::exists(file.path, unknown) && !unknown)
+    return fail(ErrorCode::unavailable,
+                fmt::format("{}: there is no journal yet; schedmated keeps it in its state folder "
+                            "(--state-dir)",
+                            file.path));
   auto database = Database::open({.path = file.path,
                                   .busy_timeout = busy_timeout,
                                   .what = "journal",
@@ -168,6 +175,8 @@ class Walk {
 
 }  // namespace
 
+std::string journal_path(const std::string& state_dir) { return state_dir + "/journal.sqlite"; }
+
 Result<std::vector<AuditEntry>> audit_entries(const JournalFile& file, std::int64_t since,
                                               std::size_t limit) {
   const auto database = open_to_read(file);
@@ -175,8 +184,8 @@ Result<std::vector<AuditEntry>> audit_entries(const JournalFile& file, std::int6
   std::vector<AuditEntry> entries;
   {
     Query rows(**database,
-               "SELECT sequence, entry, hash FROM audit WHERE sequence > ? ORDER BY sequence "
-               "LIMIT ?");
+               "SELECT sequence, entry, hash FROM audit WHERE sequence > ?1 + CASE WHEN ?1 < 0 "
+               "THEN (SELECT head_sequence FROM state) ELSE 0 END ORDER BY sequence LIMIT ?2");
     rows.bind(since).bind(static_cast<std::int64_t>(limit));
     while (rows.next()) entries.push_back({rows.integer(0), rows.text(1), rows.text(2)});
   }

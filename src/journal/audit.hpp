@@ -10,8 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "base/document.hpp"
-
 namespace schedmate::journal {
 
 /// A journal that is read: its file, and a file system of SQLite's ("" = the machine's).
@@ -20,13 +18,17 @@ struct JournalFile {
   std::string vfs{};
 };
 
+/// Where a state folder has its journal.
+[[nodiscard]] std::string journal_path(const std::string& state_dir);
+
 struct AuditEntry {
   std::int64_t sequence = 0;
   std::string text;  ///< one line of JSON: what the hash is over
   std::string hash;
 };
 
-/// Entries after `since`, in their order. Errors: unavailable (no such file), invalid (not ours).
+/// Entries after `since`, in their order; a negative `since` counts from the end: the last three
+/// entries are after -3. Errors: unavailable (no such file), invalid (not ours).
 [[nodiscard]] Result<std::vector<AuditEntry>> audit_entries(const JournalFile& file,
                                                             std::int64_t since, std::size_t limit);
 

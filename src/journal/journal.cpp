@@ -102,10 +102,13 @@ Result<void> Journal::reopen() {
 
 Result<void> Journal::open_file() {
   broken_ = Error{ErrorCode::unavailable, "journal " + options_.path + ": it is not open"};
-  auto database = Database::open({.path = options_.path,
-                                  .busy_timeout = busy_timeout,
-                                  .what = "journal",
-                                  .vfs = options_.vfs});
+  const sqlite::Place place{.path = options_.path,
+                            .busy_timeout = busy_timeout,
+                            .what = "journal",
+                            .vfs = options_.vfs};
+  if (options_.rules.rewrite_log)
+    if (auto rewritten = rewrite_log(place); !rewritten) return rewritten;
+  auto database = Database::open(place);
   if (!database) return tl::unexpected(database.error());
   database_ = std::move(*database);
   const auto& schema = journal_schema();

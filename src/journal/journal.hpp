@@ -29,6 +29,7 @@ struct Rules {
   bool synchronous = true;       ///< a commit waits for the disk
   bool one_transaction = true;   ///< the audit entry is written with what it tells of
   bool check_epoch = true;       ///< a writer that was replaced writes nothing
+  bool rewrite_log = true;       ///< what a failed sync left is written again before it is read
 };
 
 struct Options {

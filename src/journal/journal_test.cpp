@@ -2,7 +2,12 @@
 #include "journal/journal.hpp"
 
 #include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "base/input.hpp"
@@ -279,6 +284,94 @@ TEST_CASE("compaction keeps the file small, what is open, and a chain that holds
   CHECK_MESSAGE(!verdict.fault.has_value(), verdict.fault->what);
   CHECK(verdict.first > 1);
   CHECK(audit_entries({"/j", disk.vfs()}, 0, 1).value().front().sequence == verdict.first);
+}
+
+/// The file and its write-ahead log.
+std::size_t bytes_of(const std::string& path) {
+  std::size_t bytes = 0;
+  for (const char* const end : {"", "-wal", "-shm"}) {
+    std::error_code absent;
+    const auto size = std::filesystem::file_size(path + end, absent);
+    bytes += absent ? 0 : size;
+  }
+  return bytes;
+}
+
+TEST_CASE("200,000 events and 20,000 actions stay below 20 MB at any time") {
+  const Scratch folder;
+  const std::string path = folder.path("journal.sqlite");
+  const auto journal =
+      open_journal({.path = path, .instance = "a", .most_bytes = std::int64_t{12} << 20});
+  std::size_t most = 0;
+  std::int64_t next = 1;
+  for (int round = 0; round < 200; ++round) {
+    Batch batch;
+    for (int i = 0; i < 100; ++i) {
+      Action action = made_action(next++, {.kind = ActionKind::set_order, .job = std::to_string(i)},
+                                  Mode::shadow);
+      action.steps.push_back(step_of(action.id, ActionState::shadowed).step);
+      batch.actions.push_back(action);
+    }
+    for (int i = 0; i < 1'000; ++i)
+      batch.events.push_back({.kind = "told",
+                              .subject = std::to_string(round * 1'000 + i),
+                              .body = R"({"state":"completed","gpus":8,"node":"n17"})",
+                              .when = at(round)});
+    REQUIRE(journal->append(batch));
+    while (journal->compact().value() > 0) {
+    }
+    most = std::max(most, bytes_of(path));
+  }
+  CHECK(most < 20'000'000);
+  std::int64_t events = std::ssize(journal->events(0, 1'000'000).value());
+  for (const Summary& each : journal->summaries().value())
+    if (each.what == "event") events += each.number;
+  CHECK(events == 200'000);
+  CHECK_FALSE(verify({path}).value().fault.has_value());
+  MESSAGE(most, " bytes at most");
+}
+
+/// Appends until it is killed, and writes the id of each action that was acknowledged.
+[[noreturn]] void append_for_ever(const std::string& path, int out) {
+  const auto journal = Journal::open({.path = path, .instance = "child", .most_bytes = 300'000},
+                                     fixed_clock(at(0)));
+  if (!journal) ::_exit(1);
+  for (auto next = (*journal)->next_action().value();; ++next) {
+    Action action = made_action(next, {.kind = ActionKind::notify, .user = "ann"}, Mode::shadow);
+    action.steps.push_back(step_of(next, ActionState::shadowed).step);
+    if (!(*journal)->append({.actions = {action}})) ::_exit(1);
+    if (::write(out, &next, sizeof next) != sizeof next) ::_exit(1);
+    if (!(*journal)->compact(50)) ::_exit(1);
+  }
+}
+
+TEST_CASE("a process that is killed at any point loses nothing that was acknowledged") {
+  const Scratch folder;
+  const std::string path = folder.path("journal.sqlite");
+  std::int64_t acknowledged = 0;
+  for (int kill = 0; kill < 20; ++kill) {
+    std::array<int, 2> pipe{};
+    REQUIRE(::pipe(pipe.data()) == 0);
+    const pid_t child = ::fork();
+    if (child == 0) append_for_ever(path, pipe[1]);
+    ::close(pipe[1]);
+    for (int reads = 3 + 11 * kill; reads > 0; --reads)
+      REQUIRE(::read(pipe[0], &acknowledged, sizeof acknowledged) == sizeof acknowledged);
+    ::kill(child, SIGKILL);
+    while (::read(pipe[0], &acknowledged, sizeof acknowledged) == sizeof acknowledged) {
+    }
+    ::close(pipe[0]);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    CHECK(WIFSIGNALED(status));
+    const auto journal = open_in(folder);
+    const auto next = journal->next_action().value();
+    CHECK(next - 1 >= acknowledged);
+    CHECK(next - 1 <= acknowledged + 1);
+    CHECK(journal->epoch() == 2 * (kill + 1));
+    const auto verdict = verify({path}).value();
+    CHECK_MESSAGE(!verdict.fault.has_value(), verdict.fault->what);
+  }
 }
 
 }  // namespace

@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
+#include <cstddef>
+
 #include "base/own_files.hpp"
 
 namespace schedmate::sqlite {
@@ -58,7 +61,49 @@ Result<void> make_private_file(const Place& place) {
                   (refused ? "; give another path" : "; the folder must exist and be writable"));
 }
 
+/// Of an open file of a file system of SQLite's.
+int write_over_itself(sqlite3_file* file) {
+  constexpr sqlite3_int64 part = 1 << 16;
+  std::string bytes;
+  sqlite3_int64 size = 0;
+  int code = file->pMethods->xFileSize(file, &size);
+  for (sqlite3_int64 at = 0; code == SQLITE_OK && at < size; at += part) {
+    bytes.resize(static_cast<std::size_t>(std::min(part, size - at)));
+    const int count = static_cast<int>(bytes.size());
+    code = file->pMethods->xRead(file, bytes.data(), count, at);
+    if (code == SQLITE_OK) code = file->pMethods->xWrite(file, bytes.data(), count, at);
+  }
+  if (code == SQLITE_OK && size > 0) code = file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
+  return code;
+}
+
 }  // namespace
+
+Result<void> rewrite_log(const Place& place) {
+  sqlite3_vfs* const vfs = sqlite3_vfs_find(place.vfs.empty() ? nullptr : place.vfs.c_str());
+  if (vfs == nullptr) return fail(ErrorCode::unavailable, place.vfs + ": no such file system");
+  std::string full(static_cast<std::size_t>(vfs->mxPathname) + 1, '\0');
+  int code = vfs->xFullPathname(vfs, place.path.c_str(), vfs->mxPathname, full.data());
+  const std::string log = std::string(full.c_str()) + "-wal";
+  int there = 0;
+  if (code == SQLITE_OK) code = vfs->xAccess(vfs, log.c_str(), SQLITE_ACCESS_EXISTS, &there);
+  if (code == SQLITE_OK && there != 0) {
+    const char* const name =
+        sqlite3_create_filename(full.c_str(), (full.c_str() + std::string("-journal")).c_str(),
+                                log.c_str(), 0, nullptr);
+    const auto room = std::make_unique<std::max_align_t[]>(
+        static_cast<std::size_t>(vfs->szOsFile) / sizeof(std::max_align_t) + 1);
+    auto* const file = reinterpret_cast<sqlite3_file*>(room.get());
+    code = vfs->xOpen(vfs, sqlite3_filename_wal(name), file,
+                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_WAL, nullptr);
+    if (code == SQLITE_OK) code = write_over_itself(file);
+    if (file->pMethods != nullptr) file->pMethods->xClose(file);
+    sqlite3_free_filename(const_cast<char*>(name));
+  }
+  if (code == SQLITE_OK) return {};
+  return fail(code_of(code), fmt::format("{} {}: {} ({})", place.what, log, sqlite3_errstr(code),
+                                         remedy(code)));
+}
 
 Result<std::unique_ptr<Database>> Database::open(const Place& place) {
   const bool on_machine = place.vfs.empty();
