@@ -29,10 +29,9 @@ Result<int> verify_chain(const CommandCall& call, const journal::JournalFile& fi
   if (call.json)
     call.console.json(journal::audit_document(*verdict));
   else if (const auto& fault = verdict->fault)
-    call.console.text(fault->sequence > 0
-                          ? fmt::format("not sound, entry {}: {}\n", fault->sequence,
-                                        printable(fault->what))
-                          : fmt::format("not sound: {}\n", printable(fault->what)));
+    call.console.text(fault->sequence > 0 ? fmt::format("not sound, entry {}: {}\n",
+                                                        fault->sequence, printable(fault->what))
+                                          : fmt::format("not sound: {}\n", printable(fault->what)));
   else
     call.console.text(fmt::format("sound: {} entries, {} to {}\nhead {}\n", verdict->entries,
                                   verdict->first, verdict->last, verdict->head));
@@ -58,13 +57,13 @@ Result<int> list_entries(const CommandCall& call, const journal::JournalFile& fi
     };
     const auto when_s = entry.find("when_s");
     const bool dated = when_s != entry.end() && when_s->is_number_integer();
-    rows.push_back({cell("sequence"),
-                    dated ? call.session.environment.date(*when_s) : unknown_cell, cell("by"),
-                    cell("action"), entry.contains("what") ? cell("what") : cell("state"),
+    rows.push_back({cell("sequence"), dated ? call.session.environment.date(*when_s) : unknown_cell,
+                    cell("by"), cell("action"),
+                    entry.contains("what") ? cell("what") : cell("state"),
                     entry.contains("call") ? cell("call") : cell("seen")});
   }
-  const std::vector<TableColumn> names{{"entry"}, {"when", 2},  {"by", 1},
-                                       {"action"}, {"became"}, {"seen", 3, false, 20}};
+  const std::vector<TableColumn> names{{"entry"},  {"when", 2}, {"by", 1},
+                                       {"action"}, {"became"},  {"seen", 3, false, 20}};
   call.console.text(table_text(names, rows, call.session.environment.columns));
   return 0;
 }

@@ -31,6 +31,7 @@ enum class ActionKind : std::uint8_t {
   notify,             ///< a text goes to a job's owner
 };
 inline constexpr int action_kinds = 14;
+/// Its name as above, in JSON and on the command line; the other way: nothing for any other word.
 [[nodiscard]] std::string_view name_of(ActionKind kind);
 [[nodiscard]] std::optional<ActionKind> action_kind_of(std::string_view name);
 
@@ -67,6 +68,7 @@ inline constexpr int action_states = 14;
 
 /// Whether an action of this kind may go from one state to the next.
 [[nodiscard]] bool may_follow(ActionKind kind, ActionState from, ActionState to);
+/// Whether it never changes again.
 [[nodiscard]] bool is_end(ActionKind kind, ActionState state);
 /// Whether it is still to be carried out or its outcome is open. Then nothing else may be planned
 /// for what it changes (targets_of()).
@@ -127,6 +129,7 @@ struct ActionStep {
   bool operator==(const ActionStep&) const = default;
 };
 
+/// A decision with all that came of it.
 struct Action {
   /// From 1 on, in order of planning; never used again.
   std::int64_t id = 0;
@@ -140,7 +143,8 @@ struct Action {
   /// own (drain_node: undrain_node; hold: release; the others: the same kind with what was
   /// `before`); once it is verified, that one is `undone`.
   std::int64_t undoes = 0;
-  std::vector<ActionStep> steps{};  ///< at least one
+  /// At least one, and the first is `planned`; the last is its state.
+  std::vector<ActionStep> steps{};
 
   [[nodiscard]] ActionState state() const { return steps.back().state; }
   bool operator==(const Action&) const = default;

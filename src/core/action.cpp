@@ -7,9 +7,9 @@ namespace schedmate {
 namespace {
 
 constexpr std::array<std::string_view, action_kinds> kind_names = {
-    "set_order",    "hold",          "release",    "start",  "evict",  "requeue_excluding",
-    "drain_node",   "undrain_node",  "release_spare", "test_nodes", "cancel", "submit",
-    "annotate",     "notify"};
+    "set_order",  "hold",         "release",       "start",      "evict",  "requeue_excluding",
+    "drain_node", "undrain_node", "release_spare", "test_nodes", "cancel", "submit",
+    "annotate",   "notify"};
 constexpr std::array<std::string_view, 4> mode_names = {"observe", "shadow", "approve", "act"};
 constexpr std::array<std::string_view, action_states> state_names = {
     "planned",  "shadowed", "waiting",  "approved", "rejected",  "expired",    "discarded",

@@ -65,8 +65,8 @@ TEST_CASE("every kind has its name, its rights and its targets") {
     CHECK(is_idempotent(kind) == row.second_call);
     CHECK(repeats_after_reading(kind) == row.after_reading);
     std::string targets;
-    for (const auto& each : targets_of(
-             {.kind = kind, .job = "7", .nodes = {{"n1", {}}, {"n2", {}}}, .token = "t"}))
+    for (const auto& each :
+         targets_of({.kind = kind, .job = "7", .nodes = {{"n1", {}}, {"n2", {}}}, .token = "t"}))
       targets += each + ",";
     CHECK(targets == row.targets);
   }
@@ -82,7 +82,8 @@ TEST_CASE("every kind goes from state to state as design 10.5 says, and no other
     for (const ActionState from : all_states()) {
       for (const ActionState to : all_states()) {
         const std::string step = std::string(name_of(from)) + ">" + std::string(name_of(to));
-        CHECK_MESSAGE(may_follow(kind, from, to) == allowed.contains(step), row.name << " " << step);
+        CHECK_MESSAGE(may_follow(kind, from, to) == allowed.contains(step),
+                      row.name << " " << step);
       }
     }
   }
@@ -116,10 +117,12 @@ TEST_CASE("the mode of the decision bounds what follows") {
   constexpr std::array<ModeRow, 4> rows = {{
       {"observe", ""},
       {"shadow", "planned>shadowed "},
-      {"approve", "planned>waiting waiting>approved waiting>rejected waiting>expired "
-                  "waiting>discarded approved>intended "},
-      {"act", "planned>waiting planned>intended waiting>approved waiting>rejected waiting>expired "
-              "waiting>discarded approved>intended "},
+      {"approve",
+       "planned>waiting waiting>approved waiting>rejected waiting>expired "
+       "waiting>discarded approved>intended "},
+      {"act",
+       "planned>waiting planned>intended waiting>approved waiting>rejected waiting>expired "
+       "waiting>discarded approved>intended "},
   }};
   for (const ModeRow& row : rows) {
     const auto mode = mode_of(row.mode);
@@ -176,10 +179,11 @@ TEST_CASE("what is no action is an error") {
     REQUIRE(text.contains(old));
     return text.replace(text.find(old), old.size(), replacement);
   };
-  for (const std::string& text :
-       {std::string(), good.substr(1), with("\"id\"", "\"number\""), with(R"("kind":"start","job)", R"("kind":"boot","job)"),
-        with(R"("mode":"act")", R"("mode":"often")"), with(R"("state":"intended","when)", R"("state":"lost","when)"),
-        with(R"("why":[)", R"("why":[[],)"), std::string("[]")}) {
+  for (const std::string& text : {std::string(), good.substr(1), with("\"id\"", "\"number\""),
+                                  with(R"("kind":"start","job)", R"("kind":"boot","job)"),
+                                  with(R"("mode":"act")", R"("mode":"often")"),
+                                  with(R"("state":"intended","when)", R"("state":"lost","when)"),
+                                  with(R"("why":[)", R"("why":[[],)"), std::string("[]")}) {
     const auto read = read_action(text);
     REQUIRE_MESSAGE(!read.has_value(), text);
     CHECK(read.error().code == ErrorCode::invalid);

@@ -82,8 +82,7 @@ class Walk {
     const std::string hash = row.text(2);
     if (sequence <= at_.sequence)
       return wrong(sequence, fmt::format("it stands before the checkpoint at {}", at_.sequence));
-    if (sequence > at_.sequence + 1)
-      return wrong(at_.sequence + 1, "it is missing");
+    if (sequence > at_.sequence + 1) return wrong(at_.sequence + 1, "it is missing");
     if (sequence > head_.sequence)
       return wrong(sequence, fmt::format("it was added after the head, {}", head_.sequence));
     const Document entry = Document::parse(text, nullptr, false);
@@ -104,7 +103,7 @@ class Walk {
     if (epoch < epoch_) wrong(sequence, "its epoch is lower than the one before");
     epoch_ = epoch;
     if (entry.value("what", "") == "compacted")
-      checkpoint_ = {entry.value("floor", std::int64_t{0}), entry.value("hash", "")};
+      checkpoint_ = {entry.value("floor", std::int64_t{0}), entry.value("floor_hash", "")};
     if (const auto id = entry.value("action", std::int64_t{0}); id != 0) {
       Seen& seen = actions_[id];
       seen.last = sequence;

@@ -19,14 +19,10 @@ Document audit_document(std::span<const AuditEntry> entries) {
 
 Document audit_document(const AuditVerdict& verdict) {
   Document fault;
-  if (verdict.fault)
-    fault = {{"sequence", verdict.fault->sequence}, {"what", verdict.fault->what}};
-  return {{"schema", "schedmate.audit.v1"},
-          {"sound", !verdict.fault.has_value()},
-          {"first", verdict.first},
-          {"last", verdict.last},
-          {"entries", verdict.entries},
-          {"head", verdict.head},
+  if (verdict.fault) fault = {{"sequence", verdict.fault->sequence}, {"what", verdict.fault->what}};
+  return {{"schema", "schedmate.audit.v1"}, {"sound", !verdict.fault.has_value()},
+          {"first", verdict.first},         {"last", verdict.last},
+          {"entries", verdict.entries},     {"head", verdict.head},
           {"fault", std::move(fault)}};
 }
 

@@ -17,8 +17,7 @@ using testing::made_action;
 
 /// A journal of 12 entries: an epoch, two epochs later; the steps of three actions; a remark.
 void fill(const FaultyDisk& disk, std::int64_t most_bytes = 1'000'000) {
-  const Options options{
-      .path = "/j", .instance = "a", .most_bytes = most_bytes, .vfs = disk.vfs()};
+  const Options options{.path = "/j", .instance = "a", .most_bytes = most_bytes, .vfs = disk.vfs()};
   const auto journal = Journal::open(options, fixed_clock(at(9))).value();
   const auto step = [](std::int64_t action, ActionState state) {
     return NewStep{action, {.state = state, .when = at(7), .by = "ann", .note = "seen"}};
@@ -103,27 +102,30 @@ TEST_CASE("every byte of every entry counts") {
 }
 
 TEST_CASE("what was changed in the chain is found where it is") {
-  check_found("UPDATE audit SET hash = replace(hash, substr(hash, 1, 1), 'x') WHERE sequence = 5", 5,
-              "its hash does not fit");
+  check_found("UPDATE audit SET hash = replace(hash, substr(hash, 1, 1), 'x') WHERE sequence = 5",
+              5, "its hash does not fit");
   check_found("DELETE FROM audit WHERE sequence = 5", 5, "it is missing");
   check_found("DELETE FROM audit WHERE sequence = 1", 1, "it is missing");
   check_found("DELETE FROM audit WHERE sequence >= 11", 11, "all to the head, 12");
   check_found("DELETE FROM audit", 1, "all to the head, 12");
-  check_found("UPDATE audit SET sequence = -5 WHERE sequence = 5;"
-              "UPDATE audit SET sequence = 5 WHERE sequence = 6;"
-              "UPDATE audit SET sequence = 6 WHERE sequence = -5",
-              5, "another entry stands in its place: 6");
-  check_found("INSERT INTO audit SELECT 13, replace(entry, ':12,', ':13,'), hash FROM audit "
-              "WHERE sequence = 12",
-              13, "added after the head");
+  check_found(
+      "UPDATE audit SET sequence = -5 WHERE sequence = 5;"
+      "UPDATE audit SET sequence = 5 WHERE sequence = 6;"
+      "UPDATE audit SET sequence = 6 WHERE sequence = -5",
+      5, "another entry stands in its place: 6");
+  check_found(
+      "INSERT INTO audit SELECT 13, replace(entry, ':12,', ':13,'), hash FROM audit "
+      "WHERE sequence = 12",
+      13, "added after the head");
   check_found("INSERT INTO audit SELECT 0, entry, hash FROM audit WHERE sequence = 12", 0,
               "before the checkpoint");
 }
 
 TEST_CASE("an end that was cut off is found by both heads") {
   const std::string cut = "DELETE FROM audit WHERE sequence = 12;";
-  check_found(cut + "UPDATE state SET head_sequence = 11, head_hash = (SELECT hash FROM audit WHERE "
-                    "sequence = 11)",
+  check_found(cut +
+                  "UPDATE state SET head_sequence = 11, head_hash = (SELECT hash FROM audit WHERE "
+                  "sequence = 11)",
               0, "the two copies of the head differ");
   check_found("UPDATE chain_head SET hash = 'x'; UPDATE state SET head_hash = 'x'", 12,
               "not that of the head");
@@ -131,9 +133,10 @@ TEST_CASE("an end that was cut off is found by both heads") {
 }
 
 TEST_CASE("a beginning that was cut off is found, for the chain tells of its checkpoints") {
-  check_found("UPDATE state SET floor_sequence = 4, floor_hash = (SELECT hash FROM audit WHERE "
-              "sequence = 4); DELETE FROM audit WHERE sequence <= 4",
-              5, "no entry tells of the checkpoint");
+  check_found(
+      "UPDATE state SET floor_sequence = 4, floor_hash = (SELECT hash FROM audit WHERE "
+      "sequence = 4); DELETE FROM audit WHERE sequence <= 4",
+      5, "no entry tells of the checkpoint");
   FaultyDisk disk(1);
   fill(disk, 0);
   {
@@ -145,25 +148,29 @@ TEST_CASE("a beginning that was cut off is found, for the chain tells of its che
   }
   CHECK_FALSE(verdict_of(disk).fault.has_value());
   CHECK(verdict_of(disk).first == 10);
-  change(disk, "UPDATE state SET floor_sequence = 10, floor_hash = (SELECT hash FROM audit WHERE "
-               "sequence = 10); DELETE FROM audit WHERE sequence <= 10");
+  change(disk,
+         "UPDATE state SET floor_sequence = 10, floor_hash = (SELECT hash FROM audit WHERE "
+         "sequence = 10); DELETE FROM audit WHERE sequence <= 10");
   CHECK(verdict_of(disk).fault->what.contains("no entry tells of the checkpoint"));
 }
 
 TEST_CASE("an action that is kept otherwise than the chain tells is found") {
-  check_found("UPDATE actions SET body = replace(body, '\"job\":\"1\"', '\"job\":\"9\"') WHERE id = 1",
-              8, "action 1 was planned otherwise");
+  check_found(
+      "UPDATE actions SET body = replace(body, '\"job\":\"1\"', '\"job\":\"9\"') WHERE id = 1", 8,
+      "action 1 was planned otherwise");
   check_found("UPDATE actions SET body = replace(body, 'a witness', 'no witness') WHERE id = 1", 8,
               "action 1 was planned otherwise");
-  check_found("UPDATE actions SET body = replace(body, 'called', 'verified'), state = 'verified' "
-              "WHERE id = 1",
-              8, "action 1 is kept in another state, verified");
+  check_found(
+      "UPDATE actions SET body = replace(body, 'called', 'verified'), state = 'verified' "
+      "WHERE id = 1",
+      8, "action 1 is kept in another state, verified");
   check_found("UPDATE actions SET state = 'verified' WHERE id = 1", 0,
               "action 1: what is kept of it contradicts itself");
   check_found("DELETE FROM actions WHERE id = 2", 11, "action 2 is gone");
-  check_found("INSERT INTO actions SELECT 9, kind, state, ended, 12, when_s, "
-              "replace(body, '\"id\":2', '\"id\":9') FROM actions WHERE id = 2",
-              12, "of action 9, which no entry tells of");
+  check_found(
+      "INSERT INTO actions SELECT 9, kind, state, ended, 12, when_s, "
+      "replace(body, '\"id\":2', '\"id\":9') FROM actions WHERE id = 2",
+      12, "of action 9, which no entry tells of");
 }
 
 TEST_CASE("a file that is not there, or no journal, is an error") {

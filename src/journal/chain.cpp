@@ -34,12 +34,8 @@ std::int64_t NewEntries::add(Document entry) {
 
 std::int64_t NewEntries::add(const Action& action) {
   const ActionStep& step = action.steps.back();
-  Document entry{{"sequence", 0},
-                 {"when_s", seconds_of(step.when)},
-                 {"by", step.by},
-                 {"action", action.id},
-                 {"state", name_of(step.state)},
-                 {"seen", step.note}};
+  Document entry{{"sequence", 0},       {"when_s", seconds_of(step.when)}, {"by", step.by},
+                 {"action", action.id}, {"state", name_of(step.state)},    {"seen", step.note}};
   if (action.steps.size() == 1) {
     entry["call"] = call_document(action.call);
     entry["why"] = action.why;

@@ -18,8 +18,8 @@ constexpr std::size_t longest_kept = std::size_t{1} << 20;
 
 Result<void> check_length(std::size_t length, std::size_t longest, const std::string& what) {
   if (length <= longest) return {};
-  return fail(ErrorCode::invalid, fmt::format("journal: {} has {} bytes, at most {} are kept", what,
-                                              length, longest));
+  return fail(ErrorCode::invalid,
+              fmt::format("journal: {} has {} bytes, at most {} are kept", what, length, longest));
 }
 
 Result<Action> stored_action(Database& database, std::int64_t id) {
@@ -156,9 +156,8 @@ Result<void> each(const Values& values, const Write& write) {
 Result<void> write_batch(Database& database, const Batch& batch, NewEntries& entries) {
   return each(batch.steps, [&](const NewStep& step) { return write_step(database, step, entries); })
       .and_then([&] {
-        return each(batch.actions, [&](const Action& action) {
-          return write_action(database, action, entries);
-        });
+        return each(batch.actions,
+                    [&](const Action& action) { return write_action(database, action, entries); });
       })
       .and_then([&] {
         return each(batch.remarks, [&](const Remark& remark) -> Result<void> {

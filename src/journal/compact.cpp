@@ -68,7 +68,7 @@ std::int64_t compact_audit(Database& database, int rows, const ActionStep& step,
       .bind(floor)
       .bind(hash)
       .run();
-  entries.add(step, "compacted", {{"floor", floor}, {"hash", hash}});
+  entries.add(step, "compacted", {{"floor", floor}, {"floor_hash", hash}});
   return gone;
 }
 
@@ -79,8 +79,8 @@ Result<std::int64_t> Journal::compact(int rows) {
   const auto done = change([&](NewEntries& entries) -> Result<void> {
     if (bytes_in_use(*database_) <= options_.most_bytes) return {};
     const std::int64_t events = rows_by_key(*database_, "SELECT min(id), max(id) FROM events");
-    const std::int64_t audit = rows_by_key(
-        *database_, "SELECT floor_sequence + 1, head_sequence FROM state");
+    const std::int64_t audit =
+        rows_by_key(*database_, "SELECT floor_sequence + 1, head_sequence FROM state");
     if (events == 0 && audit <= 2) return {};  // the last entry and the checkpoint's stay
     if (events >= audit)
       gone = compact_events(*database_, rows);

@@ -38,9 +38,9 @@ Result<Descriptor> take_lock(const Options& options) {
                             options.path, holder.empty() ? "another process" : holder));
   }
   const std::string& name = options.instance;
-  const bool written = ::ftruncate(file->number(), 0) == 0 &&
-                       ::pwrite(file->number(), name.data(), name.size(), 0) ==
-                           static_cast<ssize_t>(name.size());
+  const bool written =
+      ::ftruncate(file->number(), 0) == 0 &&
+      ::pwrite(file->number(), name.data(), name.size(), 0) == static_cast<ssize_t>(name.size());
   if (!written)
     return fail(ErrorCode::unavailable, fmt::format("{}: {}", path, std::strerror(errno)));
   return file;
@@ -51,8 +51,7 @@ Result<void> sync_folder_of(const std::string& path) {
   const auto folder = std::filesystem::absolute(path).parent_path();
   const Descriptor open(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (open && ::fsync(open.number()) == 0) return {};
-  return fail(ErrorCode::unavailable,
-              fmt::format("{}: {}", folder.string(), std::strerror(errno)));
+  return fail(ErrorCode::unavailable, fmt::format("{}: {}", folder.string(), std::strerror(errno)));
 }
 
 Event event_of(const Query& row) {
@@ -102,10 +101,8 @@ Result<void> Journal::reopen() {
 
 Result<void> Journal::open_file() {
   broken_ = Error{ErrorCode::unavailable, "journal " + options_.path + ": it is not open"};
-  const sqlite::Place place{.path = options_.path,
-                            .busy_timeout = busy_timeout,
-                            .what = "journal",
-                            .vfs = options_.vfs};
+  const sqlite::Place place{
+      .path = options_.path, .busy_timeout = busy_timeout, .what = "journal", .vfs = options_.vfs};
   if (options_.rules.rewrite_log)
     if (auto rewritten = rewrite_log(place); !rewritten) return rewritten;
   auto database = Database::open(place);
@@ -126,8 +123,7 @@ Result<void> Journal::take_epoch() {
   auto taken = change([&](NewEntries& entries) -> Result<void> {
     database_->run("UPDATE state SET epoch = epoch + 1");
     Query(*database_, "UPDATE state SET instance = ?").bind(options_.instance).run();
-    if (Query query(*database_, "SELECT epoch FROM state"); query.next())
-      epoch = query.integer(0);
+    if (Query query(*database_, "SELECT epoch FROM state"); query.next()) epoch = query.integer(0);
     entries = NewEntries(*database_);
     entries.add({.when = clock_.wall(), .by = options_.instance}, "epoch", Document::object());
     return {};
@@ -211,8 +207,8 @@ Result<std::vector<Event>> Journal::events(std::int64_t since, std::size_t limit
 Result<std::optional<Event>> Journal::last_event(const std::string& kind,
                                                  const std::string& subject) {
   if (broken_) return tl::unexpected(*broken_);
-  Query row(*database_, std::string(event_columns) +
-                            "WHERE kind = ? AND subject = ? ORDER BY id DESC LIMIT 1");
+  Query row(*database_,
+            std::string(event_columns) + "WHERE kind = ? AND subject = ? ORDER BY id DESC LIMIT 1");
   row.bind(kind).bind(subject);
   std::optional<Event> event;
   if (row.next()) event = event_of(row);

@@ -2,9 +2,9 @@
 #pragma once
 
 /// What the daemon decided, did and saw, in one SQLite file (docs/actions.md). What append()
-/// acknowledged survives a kill and a power cut; what it refused is not there. One writer: a lock on
-/// the file's folder for this machine, and for any other an epoch, which every change checks in its
-/// own transaction. One thread at a time.
+/// acknowledged survives a kill and a power cut; what it refused is not there. One writer: a lock
+/// on the file's folder for this machine, and for any other an epoch, which every change checks in
+/// its own transaction. One thread at a time.
 
 #include <cstdint>
 #include <functional>
@@ -26,10 +26,10 @@ class NewEntries;
 
 /// Rules of the journal, for tests that show that the absence of each is found.
 struct Rules {
-  bool synchronous = true;       ///< a commit waits for the disk
-  bool one_transaction = true;   ///< the audit entry is written with what it tells of
-  bool check_epoch = true;       ///< a writer that was replaced writes nothing
-  bool rewrite_log = true;       ///< what a failed sync left is written again before it is read
+  bool synchronous = true;      ///< a commit waits for the disk
+  bool one_transaction = true;  ///< the audit entry is written with what it tells of
+  bool check_epoch = true;      ///< a writer that was replaced writes nothing
+  bool rewrite_log = true;      ///< what a failed sync left is written again before it is read
 };
 
 struct Options {
@@ -46,10 +46,10 @@ struct Options {
 /// Anything else that the live loop must know after a restart: a job's life that was told, a node
 /// that was seen.
 struct Event {
-  std::int64_t id = 0;  ///< given by the journal, from 1 on; never used again
-  std::string kind{};   ///< one of few words
+  std::int64_t id = 0;    ///< given by the journal, from 1 on; never used again
+  std::string kind{};     ///< one of few words
   std::string subject{};  ///< a job, a node
-  std::string body{};   ///< JSON
+  std::string body{};     ///< JSON
   SimTime when{};
   bool operator==(const Event&) const = default;
 };
@@ -75,7 +75,7 @@ struct Kept {
 /// All of it or nothing, in this order.
 struct Batch {
   std::vector<NewStep> steps{};   ///< of actions that are in the file
-  std::vector<Action> actions{}; ///< new, with all their steps so far; ids from next_action() on
+  std::vector<Action> actions{};  ///< new, with all their steps so far; ids from next_action() on
   std::vector<Remark> remarks{};
   std::vector<Event> events{};  ///< their ids are not read
   std::vector<Kept> kept{};

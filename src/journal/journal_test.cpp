@@ -57,9 +57,10 @@ TEST_CASE("what was appended is there after the file is opened again") {
     const auto journal = open_in(folder);
     CHECK(journal->epoch() == 1);
     CHECK(journal->next_action().value() == 1);
-    REQUIRE(journal->append({.actions = {hold},
-                             .events = {{.kind = "told", .subject = "7", .body = "{}", .when = at(3)}},
-                             .kept = {{"cursor", "17"}, {"cursor", "18"}}}));
+    REQUIRE(
+        journal->append({.actions = {hold},
+                         .events = {{.kind = "told", .subject = "7", .body = "{}", .when = at(3)}},
+                         .kept = {{"cursor", "17"}, {"cursor", "18"}}}));
     REQUIRE(journal->append({.steps = {step_of(1, ActionState::intended)}}));
   }
   const auto journal = open_in(folder);
@@ -91,8 +92,7 @@ TEST_CASE("only what is at no end is taken up again") {
   REQUIRE(journal->append(
       {.actions = {shadowed, made_action(2, {.kind = ActionKind::evict, .job = "2"}),
                    made_action(3, {.kind = ActionKind::hold, .job = "3"})}}));
-  for (const auto state :
-       {ActionState::intended, ActionState::called, ActionState::verified})
+  for (const auto state : {ActionState::intended, ActionState::called, ActionState::verified})
     REQUIRE(journal->append({.steps = {step_of(2, state), step_of(3, state)}}));
   // A hold that stands can be undone; an eviction has happened.
   REQUIRE(journal->open_actions().value().size() == 1);
@@ -108,7 +108,8 @@ TEST_CASE("a batch with something wrong leaves nothing") {
   REQUIRE(journal->append({.actions = {hold(1)}}));
   const Event event{.kind = "told", .subject = "x", .body = "{}"};
   check_refused(*journal, {.steps = {step_of(1, ActionState::verified)}, .events = {event}},
-                ErrorCode::invalid, "action 1 (hold, mode act) is planned and cannot become verified");
+                ErrorCode::invalid,
+                "action 1 (hold, mode act) is planned and cannot become verified");
   check_refused(*journal, {.steps = {step_of(5, ActionState::intended)}, .events = {event}},
                 ErrorCode::not_found, "no action 5");
   check_refused(*journal, {.steps = {step_of(1, ActionState::intended)}, .actions = {hold(3)}},
@@ -174,7 +175,8 @@ TEST_CASE("a second daemon of this machine is refused, and told by whom") {
       Journal::open({.path = folder.path("journal.sqlite"), .instance = "b"}, fixed_clock(at(0)));
   REQUIRE_FALSE(second.has_value());
   CHECK(second.error().code == ErrorCode::refused);
-  CHECK_MESSAGE(second.error().message.contains("host:17 is at work on it"), second.error().message);
+  CHECK_MESSAGE(second.error().message.contains("host:17 is at work on it"),
+                second.error().message);
   CHECK(journal->append({.kept = {{"a", "b"}}}));
 }
 
@@ -235,7 +237,8 @@ TEST_CASE("a file that is no journal, or a newer one, is left as it is") {
     CHECK_MESSAGE(journal.error().message.contains(words), journal.error().message);
     CHECK(read_file(path).value() == before);
   };
-  REQUIRE(write_file(path, "no database, but long enough to look like one " + std::string(200, '.')));
+  REQUIRE(
+      write_file(path, "no database, but long enough to look like one " + std::string(200, '.')));
   refused("not an SQLite database");
   std::filesystem::remove(path);
   {
@@ -257,7 +260,8 @@ TEST_CASE("compaction keeps the file small, what is open, and a chain that holds
   for (int round = 0; round < 60; ++round) {
     Batch batch;
     for (int i = 0; i < 20; ++i) {
-      Action action = made_action(next++, {.kind = ActionKind::notify, .user = "ann"}, Mode::shadow);
+      Action action =
+          made_action(next++, {.kind = ActionKind::notify, .user = "ann"}, Mode::shadow);
       action.steps.push_back(step_of(action.id, ActionState::shadowed).step);
       batch.actions.push_back(action);
       batch.events.push_back({.kind = "told", .subject = "j", .body = "{}", .when = at(++events)});
@@ -324,7 +328,8 @@ TEST_CASE("200,000 events and 20,000 actions stay below 20 MB at any time") {
   }
   CHECK(most < 20'000'000);
   std::int64_t events = std::ssize(journal->events(0, 1'000'000).value());
-  for (const Summary& each : journal->summaries().value())
+  const auto summaries = journal->summaries().value();
+  for (const Summary& each : summaries)
     if (each.what == "event") events += each.number;
   CHECK(events == 200'000);
   CHECK_FALSE(verify({path}).value().fault.has_value());
@@ -333,8 +338,8 @@ TEST_CASE("200,000 events and 20,000 actions stay below 20 MB at any time") {
 
 /// Appends until it is killed, and writes the id of each action that was acknowledged.
 [[noreturn]] void append_for_ever(const std::string& path, int out) {
-  const auto journal = Journal::open({.path = path, .instance = "child", .most_bytes = 300'000},
-                                     fixed_clock(at(0)));
+  const auto journal =
+      Journal::open({.path = path, .instance = "child", .most_bytes = 300'000}, fixed_clock(at(0)));
   if (!journal) ::_exit(1);
   for (auto next = (*journal)->next_action().value();; ++next) {
     Action action = made_action(next, {.kind = ActionKind::notify, .user = "ann"}, Mode::shadow);

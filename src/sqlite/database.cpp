@@ -88,9 +88,8 @@ Result<void> rewrite_log(const Place& place) {
   int there = 0;
   if (code == SQLITE_OK) code = vfs->xAccess(vfs, log.c_str(), SQLITE_ACCESS_EXISTS, &there);
   if (code == SQLITE_OK && there != 0) {
-    const char* const name =
-        sqlite3_create_filename(full.c_str(), (full.c_str() + std::string("-journal")).c_str(),
-                                log.c_str(), 0, nullptr);
+    const char* const name = sqlite3_create_filename(
+        full.c_str(), (full.c_str() + std::string("-journal")).c_str(), log.c_str(), 0, nullptr);
     const auto room = std::make_unique<std::max_align_t[]>(
         static_cast<std::size_t>(vfs->szOsFile) / sizeof(std::max_align_t) + 1);
     auto* const file = reinterpret_cast<sqlite3_file*>(room.get());
@@ -101,8 +100,8 @@ Result<void> rewrite_log(const Place& place) {
     sqlite3_free_filename(const_cast<char*>(name));
   }
   if (code == SQLITE_OK) return {};
-  return fail(code_of(code), fmt::format("{} {}: {} ({})", place.what, log, sqlite3_errstr(code),
-                                         remedy(code)));
+  return fail(code_of(code),
+              fmt::format("{} {}: {} ({})", place.what, log, sqlite3_errstr(code), remedy(code)));
 }
 
 Result<std::unique_ptr<Database>> Database::open(const Place& place) {
@@ -114,9 +113,9 @@ Result<std::unique_ptr<Database>> Database::open(const Place& place) {
   const int rights = place.read_only ? SQLITE_OPEN_READONLY
                      : on_machine    ? SQLITE_OPEN_READWRITE
                                      : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-  const int code = sqlite3_open_v2(place.path.c_str(), &database->handle_,
-                                   rights | SQLITE_OPEN_NOMUTEX,
-                                   on_machine ? nullptr : place.vfs.c_str());
+  const int code =
+      sqlite3_open_v2(place.path.c_str(), &database->handle_, rights | SQLITE_OPEN_NOMUTEX,
+                      on_machine ? nullptr : place.vfs.c_str());
   if (code != SQLITE_OK) {
     database->note(code);
     return tl::unexpected(database->take_error().error());
@@ -154,7 +153,8 @@ void Database::set_error(ErrorCode code, const std::string& what) {
 void Database::note(int code) {
   if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return;
   const char* const text = handle_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(handle_);
-  set_error(code_of(code), fmt::format("{} {}: {} ({})", place_.what, place_.path, text, remedy(code)));
+  set_error(code_of(code),
+            fmt::format("{} {}: {} ({})", place_.what, place_.path, text, remedy(code)));
 }
 
 sqlite3_stmt* Database::prepared(std::string_view sql) {

@@ -68,9 +68,9 @@ class Database {
   std::unordered_map<std::string, sqlite3_stmt*, TextHash, std::equal_to<>> statements_;
 };
 
-/// Writes what the file's write-ahead log holds over itself, and waits for the disk. Before a file is
-/// opened by its only writer: after a sync that failed the system may show what the disk does not
-/// have, and a later sync would not write it. Errors: unavailable.
+/// Writes what the file's write-ahead log holds over itself, and waits for the disk. Before a file
+/// is opened by its only writer: after a sync that failed the system may show what the disk does
+/// not have, and a later sync would not write it. Errors: unavailable.
 [[nodiscard]] Result<void> rewrite_log(const Place& place);
 
 /// One run of a prepared statement: bind from left to right, then step. Columns from 0.

@@ -16,8 +16,8 @@ std::int64_t pragma(Database& database, const std::string& name) {
 int newest(const Schema& schema) { return static_cast<int>(schema.steps.size()); }
 
 tl::unexpected<Error> left_unchanged(const Database& database, const std::string& why) {
-  return fail(ErrorCode::invalid, fmt::format("{} {}: {}", database.place().what,
-                                              database.place().path, why));
+  return fail(ErrorCode::invalid,
+              fmt::format("{} {}: {}", database.place().what, database.place().path, why));
 }
 
 /// Version of the file: 0 for a new one. Refuses everything that is not ours before it writes.
@@ -68,8 +68,8 @@ Result<void> check_newest(Database& database, const Schema& schema) {
   const auto version = version_of(database, schema);
   if (!version) return tl::unexpected(version.error());
   if (*version == newest(schema)) return {};
-  return left_unchanged(database, fmt::format("of schema {}, this program reads {}", *version,
-                                              newest(schema)));
+  return left_unchanged(
+      database, fmt::format("of schema {}, this program reads {}", *version, newest(schema)));
 }
 
 }  // namespace schedmate::sqlite

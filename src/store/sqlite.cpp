@@ -8,11 +8,11 @@
 #include <set>
 
 #include "base/hash.hpp"
+#include "sqlite/database.hpp"
 #include "store/admit.hpp"
 #include "store/codec.hpp"
 #include "store/rows.hpp"
 #include "store/sqlite_cache.hpp"
-#include "sqlite/database.hpp"
 #include "store/sqlite_record.hpp"
 #include "store/sqlite_schema.hpp"
 

@@ -19,7 +19,8 @@ using testing::open_or_fail;
 using testing::Scratch;
 
 std::unique_ptr<sqlite::Database> raw(const std::string& path) {
-  return std::move(*sqlite::Database::open({.path = path, .busy_timeout = std::chrono::milliseconds(100)}));
+  return std::move(
+      *sqlite::Database::open({.path = path, .busy_timeout = std::chrono::milliseconds(100)}));
 }
 
 /// Opening must fail with this code and leave the bytes alone.

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <new>
 #include <utility>
 
 #include "base/check.hpp"
@@ -99,14 +98,14 @@ struct FaultyDisk::State {
   struct Handle {
     sqlite3_file base;
     State* state;
-    std::string* path;
+    const char* path;   ///< SQLite's, until the file is closed
     int lock;           ///< SQLITE_LOCK_...
     bool names_folder;  ///< its next sync keeps the names of the folder, too
     bool mapped;
     std::array<bool, shm_locks> shm_shared;
 
-    [[nodiscard]] File& file() const { return state->image.files[*path]; }
-    [[nodiscard]] Sharing& sharing() const { return state->sharing[*path]; }
+    [[nodiscard]] File& file() const { return state->image.files[path]; }
+    [[nodiscard]] Sharing& sharing() const { return state->sharing[path]; }
   };
 
   State(FaultyDisk& owner, std::uint64_t seed) : disk(owner), random(seed) {}
@@ -146,7 +145,12 @@ struct FaultyDisk::State {
 
   // The file system's functions.
   static State& of(sqlite3_vfs* vfs) { return *static_cast<State*>(vfs->pAppData); }
-  static int open(sqlite3_vfs* vfs, sqlite3_filename path, sqlite3_file* file, int flags, int* out);
+  struct Asked {
+    State* state;
+    const char* path;
+    int flags;
+  };
+  static int open(const Asked& asked, sqlite3_file* file, int* out);
   static int remove(sqlite3_vfs* vfs, const char* path, int sync_folder);
   static int access(sqlite3_vfs* vfs, const char* path, int flags, int* out);
   static int full_path(sqlite3_vfs* vfs, const char* path, int size, char* out);
@@ -168,39 +172,58 @@ struct FaultyDisk::State {
   static int control(sqlite3_file*, int, void*) { return SQLITE_NOTFOUND; }
   static int sector(sqlite3_file*) { return static_cast<int>(sector_bytes); }
   static int character(sqlite3_file*) { return SQLITE_IOCAP_POWERSAFE_OVERWRITE; }
-  static int shm_map(sqlite3_file* file, int region, int size, int extend, void volatile** out);
+  struct Region {
+    int number, size;
+    bool extend;
+  };
+  static int shm_map(sqlite3_file* file, const Region& wanted, void volatile** out);
   static int shm_lock(sqlite3_file* file, int first, int count, int flags);
   static void shm_barrier(sqlite3_file*) {}
   static int shm_unmap(sqlite3_file* file, int remove);
 
   static constexpr sqlite3_io_methods methods = {
-      2,        close,  read,    write,     truncate, sync,        size,
-      lock,     unlock, reserved, control,  sector,   character,   shm_map,
-      shm_lock, shm_barrier, shm_unmap, nullptr, nullptr};
+      2,
+      close,
+      read,
+      write,
+      truncate,
+      sync,
+      size,
+      lock,
+      unlock,
+      reserved,
+      control,
+      sector,
+      character,
+      [](sqlite3_file* file, int number, int size, int extend, void volatile** out) {
+        return shm_map(file, {number, size, extend != 0}, out);
+      },
+      shm_lock,
+      shm_barrier,
+      shm_unmap,
+      nullptr,
+      nullptr};
 };
 
-int FaultyDisk::State::open(sqlite3_vfs* vfs, sqlite3_filename path, sqlite3_file* file, int flags,
-                            int* out) {
-  State& state = of(vfs);
-  auto* const handle = reinterpret_cast<Handle*>(file);
-  handle->base.pMethods = nullptr;
-  const std::string name =
-      path != nullptr ? path : fmt::format("nameless-{}", state.sharing.size());
-  if (state.stopped) return SQLITE_IOERR;
-  if (!state.image.files.contains(name)) {
-    if ((flags & SQLITE_OPEN_CREATE) == 0) return SQLITE_CANTOPEN;
-    state.image.files[name] = {};
+int FaultyDisk::State::open(const Asked& asked, sqlite3_file* file, int* out) {
+  State& state = *asked.state;
+  auto& handle = at(file);
+  handle.base.pMethods = nullptr;
+  if (state.stopped || asked.path == nullptr) return SQLITE_IOERR;
+  if (!state.image.files.contains(asked.path)) {
+    if ((asked.flags & SQLITE_OPEN_CREATE) == 0) return SQLITE_CANTOPEN;
+    state.image.files[asked.path] = {};
   }
-  const bool beside = (flags & (SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL)) != 0;
-  new (handle) Handle{.base = {&methods},
-                      .state = &state,
-                      .path = new std::string(name),
-                      .lock = SQLITE_LOCK_NONE,
-                      .names_folder = beside,
-                      .mapped = false,
-                      .shm_shared = {}};
-  ++handle->sharing().open;
-  if (out != nullptr) *out = flags;
+  const bool beside = (asked.flags & (SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL)) != 0;
+  handle = {.base = {&methods},
+            .state = &state,
+            .path = asked.path,
+            .lock = SQLITE_LOCK_NONE,
+            .names_folder = beside,
+            .mapped = false,
+            .shm_shared = {}};
+  ++handle.sharing().open;
+  if (out != nullptr) *out = asked.flags;
   return SQLITE_OK;
 }
 
@@ -248,7 +271,6 @@ int FaultyDisk::State::close(sqlite3_file* file) {
   if (handle.mapped) shm_unmap(file, 0);
   unlock(file, SQLITE_LOCK_NONE);
   --handle.sharing().open;
-  delete handle.path;
   return SQLITE_OK;
 }
 
@@ -366,19 +388,18 @@ int FaultyDisk::State::reserved(sqlite3_file* file, int* out) {
   return SQLITE_OK;
 }
 
-int FaultyDisk::State::shm_map(sqlite3_file* file, int region, int size, int extend,
-                               void volatile** out) {
+int FaultyDisk::State::shm_map(sqlite3_file* file, const Region& wanted, void volatile** out) {
   Handle& handle = at(file);
   Sharing& sharing = handle.sharing();
   *out = nullptr;
   if (handle.state->stopped) return SQLITE_IOERR_SHMMAP;
   if (!std::exchange(handle.mapped, true)) ++sharing.mapped;
-  const auto wanted = static_cast<std::size_t>(region) + 1;
-  if (sharing.regions.size() < wanted && extend == 0) return SQLITE_OK;
-  while (sharing.regions.size() < wanted)
-    sharing.regions.push_back(
-        std::make_unique<std::uint64_t[]>(static_cast<std::size_t>(size) / sizeof(std::uint64_t)));
-  *out = sharing.regions[wanted - 1].get();
+  const auto count = static_cast<std::size_t>(wanted.number) + 1;
+  if (sharing.regions.size() < count && !wanted.extend) return SQLITE_OK;
+  const std::size_t words = static_cast<std::size_t>(wanted.size) / sizeof(std::uint64_t);
+  while (sharing.regions.size() < count)
+    sharing.regions.push_back(std::make_unique<std::uint64_t[]>(words));
+  *out = sharing.regions[count - 1].get();
   return SQLITE_OK;
 }
 
@@ -387,8 +408,8 @@ int FaultyDisk::State::shm_lock(sqlite3_file* file, int first, int count, int fl
   Sharing& sharing = handle.sharing();
   const bool exclusive = (flags & SQLITE_SHM_EXCLUSIVE) != 0;
   const bool take = (flags & SQLITE_SHM_LOCK) != 0;
-  for (auto i = static_cast<std::size_t>(first); take && i < static_cast<std::size_t>(first + count);
-       ++i) {
+  for (auto i = static_cast<std::size_t>(first);
+       take && i < static_cast<std::size_t>(first + count); ++i) {
     const void* const holder = sharing.shm_exclusive.at(i);
     const int others = sharing.shm_shared.at(i) - (handle.shm_shared.at(i) ? 1 : 0);
     if ((holder != nullptr && holder != file) || (exclusive && others > 0)) return SQLITE_BUSY;
@@ -422,7 +443,9 @@ FaultyDisk::FaultyDisk(std::uint64_t seed) : state_(std::make_unique<State>(*thi
   vfs.mxPathname = longest_path;
   vfs.zName = state_->name.c_str();
   vfs.pAppData = state_.get();
-  vfs.xOpen = State::open;
+  vfs.xOpen = [](sqlite3_vfs* self, const char* path, sqlite3_file* file, int flags, int* out) {
+    return State::open({&State::of(self), path, flags}, file, out);
+  };
   vfs.xDelete = State::remove;
   vfs.xAccess = State::access;
   vfs.xFullPathname = State::full_path;

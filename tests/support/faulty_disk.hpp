@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A disk in memory that fails as disks do, as a file system of SQLite's: by seed, and the same each
-/// time. Writes are kept back until a sync. When the power goes, each sector (512 bytes) that was
-/// written since holds any of the versions that it had since, so writes are torn, lost and
+/// A disk in memory that fails as disks do, as a file system of SQLite's: by seed, and the same
+/// each time. Writes are kept back until a sync. When the power goes, each sector (512 bytes) that
+/// was written since holds any of the versions that it had since, so writes are torn, lost and
 /// reordered. Everything is one thread's.
 
 #include <cstdint>
