@@ -62,8 +62,8 @@ Result<int> list_entries(const CommandCall& call, const journal::JournalFile& fi
                     entry.contains("what") ? cell("what") : cell("state"),
                     entry.contains("call") ? cell("call") : cell("seen")});
   }
-  const std::vector<TableColumn> names{{"entry"},  {"when", 2}, {"by", 1},
-                                       {"action"}, {"became"},  {"seen", 3, false, 20}};
+  const std::vector<TableColumn> names{{"entry"},  {"when", 2}, {"by", 3},
+                                       {"action"}, {"became"},  {"seen", 1, false, 24}};
   call.console.text(table_text(names, rows, call.session.environment.columns));
   return 0;
 }
