@@ -46,7 +46,7 @@ std::int64_t NewEntries::add(const Action& action) {
   return add(std::move(entry));
 }
 
-std::int64_t NewEntries::add(const ActionStep& step, std::string_view what, Document more) {
+std::int64_t NewEntries::add(const ActionStep& step, std::string_view what, const Document& more) {
   Document entry{{"sequence", 0},
                  {"when_s", seconds_of(step.when)},
                  {"by", step.by},

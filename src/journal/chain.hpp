@@ -28,7 +28,7 @@ class NewEntries {
   /// entry's sequence.
   std::int64_t add(const Action& action);
   /// What concerns no action: "epoch", "compacted" and what operators do.
-  std::int64_t add(const ActionStep& step, std::string_view what, Document more);
+  std::int64_t add(const ActionStep& step, std::string_view what, const Document& more);
   /// Writes the entries and both copies of the head.
   void write(sqlite::Database& database) const;
 

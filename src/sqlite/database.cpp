@@ -84,12 +84,13 @@ Result<void> rewrite_log(const Place& place) {
   if (vfs == nullptr) return fail(ErrorCode::unavailable, place.vfs + ": no such file system");
   std::string full(static_cast<std::size_t>(vfs->mxPathname) + 1, '\0');
   int code = vfs->xFullPathname(vfs, place.path.c_str(), vfs->mxPathname, full.data());
-  const std::string log = std::string(full.c_str()) + "-wal";
+  full.resize(full.find('\0'));
+  const std::string log = full + "-wal";
   int there = 0;
   if (code == SQLITE_OK) code = vfs->xAccess(vfs, log.c_str(), SQLITE_ACCESS_EXISTS, &there);
   if (code == SQLITE_OK && there != 0) {
-    const char* const name = sqlite3_create_filename(
-        full.c_str(), (full.c_str() + std::string("-journal")).c_str(), log.c_str(), 0, nullptr);
+    const char* const name =
+        sqlite3_create_filename(full.c_str(), (full + "-journal").c_str(), log.c_str(), 0, nullptr);
     const auto room = std::make_unique<std::max_align_t[]>(
         static_cast<std::size_t>(vfs->szOsFile) / sizeof(std::max_align_t) + 1);
     auto* const file = reinterpret_cast<sqlite3_file*>(room.get());

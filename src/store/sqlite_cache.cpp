@@ -6,6 +6,7 @@ namespace {
 
 using sqlite::Database;
 using sqlite::Query;
+using sqlite::Transaction;
 
 void add_bytes(Database& database, const std::string& space, std::int64_t bytes) {
   Query query(database,
