@@ -8,16 +8,20 @@
 #include <set>
 
 #include "base/hash.hpp"
+#include "sqlite/database.hpp"
 #include "store/admit.hpp"
 #include "store/codec.hpp"
 #include "store/rows.hpp"
 #include "store/sqlite_cache.hpp"
-#include "store/sqlite_database.hpp"
 #include "store/sqlite_record.hpp"
 #include "store/sqlite_schema.hpp"
 
 namespace schedmate::store {
 namespace {
+
+using sqlite::Database;
+using sqlite::Query;
+using sqlite::Transaction;
 
 std::string where_of(const JobFilter& filter) {
   std::string where = "WHERE 1";
@@ -265,9 +269,9 @@ Result<std::unique_ptr<Store>> open_sqlite(const std::string& where, const Store
   if (where.empty()) {
     return fail(ErrorCode::invalid, "store sqlite: write sqlite:PATH, the path of its file");
   }
-  auto database = Database::open(where, options.busy_timeout);
+  auto database = Database::open({.path = where, .busy_timeout = options.busy_timeout});
   if (!database) return tl::unexpected(database.error());
-  if (auto ready = prepare_schema(**database, where); !ready) return tl::unexpected(ready.error());
+  if (auto ready = prepare_schema(**database); !ready) return tl::unexpected(ready.error());
   std::string identity;
   {
     Query query(**database, "SELECT value FROM meta WHERE name = 'identity'");

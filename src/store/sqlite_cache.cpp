@@ -4,6 +4,10 @@
 namespace schedmate::store {
 namespace {
 
+using sqlite::Database;
+using sqlite::Query;
+using sqlite::Transaction;
+
 void add_bytes(Database& database, const std::string& space, std::int64_t bytes) {
   Query query(database,
               "INSERT INTO cache_spaces VALUES (?1, ?2) "

@@ -8,6 +8,9 @@
 namespace schedmate::store {
 namespace {
 
+using sqlite::Database;
+using sqlite::Query;
+
 std::optional<std::int64_t> seconds(const std::optional<SimTime>& time) {
   return time ? std::optional(seconds_of(*time)) : std::nullopt;
 }

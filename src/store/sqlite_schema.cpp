@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/sqlite_schema.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <array>
+
+#include "sqlite/schema.hpp"
 
 namespace schedmate::store {
 namespace {
-
-constexpr std::int64_t our_application_id = 0x5363684d;  // "SchM"
 
 // What is searched for is in `jobs`; what is only shown, and may be long, in `details` under the
 // same key. AUTOINCREMENT, since a number of a text must never come back for another one.
@@ -58,71 +55,28 @@ ALTER TABLE details ADD COLUMN request TEXT NOT NULL DEFAULT '';
 ALTER TABLE details ADD COLUMN use TEXT NOT NULL DEFAULT '';
 )";
 
-/// Step i brings a file from version i to i + 1.
 constexpr std::array steps = {jobs_schema, cache_schema, failure_schema, accounting_schema};
 
-std::int64_t pragma(Database& database, const std::string& name) {
-  Query query(database, "PRAGMA " + name);
-  return query.next() ? query.integer(0) : 0;
-}
+// WAL: readers do not wait for writers. FULL: a commit is on the disk before it is acknowledged.
+// 256 MiB of pages and a long journal: an import touches most pages of the indexes with each batch,
+// and would write them again and again.
+constexpr const char* pragmas = R"(
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = FULL;
+PRAGMA cache_size = -262144;
+PRAGMA wal_autocheckpoint = 8192;
+PRAGMA temp_store = MEMORY;
+)";
 
-/// Version of the file: 0 for a new one. Refuses everything that is not ours before it writes.
-Result<int> version_of(Database& database, const std::string& path) {
-  const auto application = pragma(database, "application_id");
-  const auto version = pragma(database, "user_version");
-  std::int64_t tables = 0;
-  {
-    Query query(database, "SELECT count(*) FROM sqlite_schema");
-    if (query.next()) tables = query.integer(0);
-  }
-  if (auto error = database.take_error(); !error) return tl::unexpected(error.error());
-  if (application != our_application_id && (tables > 0 || version > 0)) {
-    return fail(
-        ErrorCode::invalid,
-        fmt::format(
-            "store {}: an SQLite database of another program, left unchanged: give another path",
-            path));
-  }
-  if (version > newest_schema()) {
-    return fail(ErrorCode::invalid,
-                fmt::format("store {}: written by a newer version (schema {}, this program knows "
-                            "{}), left unchanged: use the newer program",
-                            path, version, newest_schema()));
-  }
-  return static_cast<int>(version);
-}
-
-/// Another process may have done it while we waited for the lock, so the version is read again.
-Result<void> migrate(Database& database, const std::string& path, int up_to) {
-  Transaction transaction(database);
-  const auto version = version_of(database, path);
-  if (!version) return tl::unexpected(version.error());
-  for (int step = *version; step < up_to; ++step) {
-    database.run(steps.at(static_cast<std::size_t>(step)));
-  }
-  database.run(fmt::format("PRAGMA application_id = {}", our_application_id));
-  database.run(fmt::format("PRAGMA user_version = {}", std::max(up_to, *version)));
-  return transaction.commit();
-}
+constexpr std::int64_t our_application_id = 0x5363684d;  // "SchM"
 
 }  // namespace
 
 int newest_schema() { return static_cast<int>(steps.size()); }
 
-Result<void> prepare_schema(Database& database, const std::string& path, int up_to) {
-  const auto version = version_of(database, path);
-  if (!version) return tl::unexpected(version.error());
-  // WAL: readers do not wait for writers. FULL: a commit is on the disk before it is acknowledged.
-  database.run("PRAGMA journal_mode = WAL");
-  database.run("PRAGMA synchronous = FULL");
-  // 256 MiB of pages and a long journal: an import touches most pages of the indexes with each
-  // batch, and would write them again and again.
-  database.run("PRAGMA cache_size = -262144");
-  database.run("PRAGMA wal_autocheckpoint = 8192");
-  database.run("PRAGMA temp_store = MEMORY");
-  if (auto error = database.take_error(); !error) return error;
-  if (*version >= up_to) return {};
-  return migrate(database, path, up_to);
+Result<void> prepare_schema(sqlite::Database& database, int up_to) {
+  return sqlite::prepare(
+      database, {.application_id = our_application_id, .steps = steps, .pragmas = pragmas}, up_to);
 }
 
 }  // namespace schedmate::store

@@ -3,7 +3,7 @@
 
 /// The tables of the `sqlite` store and how older files become new ones.
 
-#include "store/sqlite_database.hpp"
+#include "sqlite/database.hpp"
 
 namespace schedmate::store {
 
@@ -12,7 +12,6 @@ namespace schedmate::store {
 
 /// Makes the tables of a new file, brings an older one forward. A file that is damaged, not ours,
 /// or of a newer version is left as it is. `up_to` is for tests of the way from older files.
-[[nodiscard]] Result<void> prepare_schema(Database& database, const std::string& path,
-                                          int up_to = newest_schema());
+[[nodiscard]] Result<void> prepare_schema(sqlite::Database& database, int up_to = newest_schema());
 
 }  // namespace schedmate::store

@@ -7,7 +7,7 @@
 
 #include "base/input.hpp"
 #include "base/output.hpp"
-#include "store/sqlite_database.hpp"
+#include "sqlite/database.hpp"
 #include "store/sqlite_schema.hpp"
 #include "tests/support/store_places.hpp"
 
@@ -18,8 +18,9 @@ using testing::full_record;
 using testing::open_or_fail;
 using testing::Scratch;
 
-std::unique_ptr<Database> raw(const std::string& path) {
-  return std::move(*Database::open(path, std::chrono::milliseconds(100)));
+std::unique_ptr<sqlite::Database> raw(const std::string& path) {
+  return std::move(
+      *sqlite::Database::open({.path = path, .busy_timeout = std::chrono::milliseconds(100)}));
 }
 
 /// Opening must fail with this code and leave the bytes alone.
@@ -37,7 +38,7 @@ TEST_CASE("a file of an older schema is brought forward with its records") {
   const auto path = folder.path("history.db");
   {
     const auto old = raw(path);
-    REQUIRE(prepare_schema(*old, path, 1));
+    REQUIRE(prepare_schema(*old, 1));
     old->run("INSERT INTO texts (hash, text) VALUES (5, 'old text')");
     old->run(
         "INSERT INTO jobs (id, user, vc, submit_s, root, workdir, command, branch, gpus, nodes, "
@@ -56,7 +57,7 @@ TEST_CASE("a history from before attempts were kept gets them, and its jobs stay
   const auto path = folder.path("history.db");
   {
     const auto old = raw(path);
-    REQUIRE(prepare_schema(*old, path, 3));
+    REQUIRE(prepare_schema(*old, 3));
     old->run(
         "INSERT INTO jobs (id, user, vc, submit_s, root, workdir, command, branch, gpus, nodes, "
         "gpu_type, text_id, entry, closure, state, duration_s, fingerprint) VALUES "

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "base/input.hpp"
+
 namespace schedmate {
 
 EdgeWorld::EdgeWorld() {
@@ -14,6 +16,8 @@ EdgeWorld::EdgeWorld() {
   write("settings.toml", "placement = \"spread\"\n");
   write("broken.toml", "placement = \n");
   write("empty", "");
+  write("state/journal.sqlite",
+        read_file(SCHEDMATE_SOURCE_DIR "/tests/fixtures/journal/journal.sqlite").value());
 }
 
 std::vector<std::string> command_names() {
@@ -45,6 +49,7 @@ const std::map<std::string, std::string>& working_lines() {
       {"completion", "bash"},
       {"job", "a.log"},
       {"eta", "--from " SCHEDMATE_SOURCE_DIR "/tests/fixtures/slurm/queue_22_05.txt"},
+      {"audit", "--since 0"},
       {"why", "9 --from " SCHEDMATE_SOURCE_DIR "/tests/fixtures/slurm/queue_22_05.txt"},
       {"report", "--from sacct:" SCHEDMATE_SOURCE_DIR "/tests/fixtures/sacct/testbed.txt.gz"},
   };

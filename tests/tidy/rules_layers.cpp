@@ -24,6 +24,8 @@ struct Arrows {
 
 constexpr std::array arrows{
     Arrows{"elastic", "trace", "elastic traces are CSV files, read as other traces are"},
+    Arrows{"journal", "sqlite", "one file holds it"},
+    Arrows{"store", "sqlite", "one of its rows is a file"},
     Arrows{"slurm", "trace", "dates, resources and host lists are as in accounting dumps"},
     // The readers of code, each on those before it.
     Arrows{"command", "tree code", "values and their places in the files of a tree"},

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/sqlite_database.hpp"
+#include "sqlite/database.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
+#include <cstddef>
+
 #include "base/own_files.hpp"
 
-namespace schedmate::store {
+namespace schedmate::sqlite {
 namespace {
 
 /// What the caller can do about it.
@@ -36,43 +39,90 @@ std::string_view remedy(int code) {
       return "this change was not saved: free disk space and try again";
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return "another process kept the store locked for too long: try again";
+      return "another process kept it locked for too long: try again";
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:
     case SQLITE_PERM:
       return "the folder and the file must be writable";
     default:
-      return "this should not happen; run `schedmate doctor` to check the store";
+      return "this should not happen; run `schedmate doctor`";
   }
 }
 
 /// SQLite gives new files the rights of the umask; past commands concern their owner only. The
 /// journal inherits the rights of the file; nobody else can lay one beside it, since the folder is
 /// one's own.
-Result<void> make_private_file(const std::string& path) {
-  auto file = open_own_file(path, O_RDWR);
+Result<void> make_private_file(const Place& place) {
+  auto file = open_own_file(place.path, O_RDWR);
   if (file) return {};
   const bool refused = file.error().code == ErrorCode::refused;
   return fail(file.error().code,
-              "store " + file.error().message +
+              place.what + " " + file.error().message +
                   (refused ? "; give another path" : "; the folder must exist and be writable"));
+}
+
+/// Of an open file of a file system of SQLite's.
+int write_over_itself(sqlite3_file* file) {
+  constexpr sqlite3_int64 part = 1 << 16;
+  std::string bytes;
+  sqlite3_int64 size = 0;
+  int code = file->pMethods->xFileSize(file, &size);
+  for (sqlite3_int64 at = 0; code == SQLITE_OK && at < size; at += part) {
+    bytes.resize(static_cast<std::size_t>(std::min(part, size - at)));
+    const int count = static_cast<int>(bytes.size());
+    code = file->pMethods->xRead(file, bytes.data(), count, at);
+    if (code == SQLITE_OK) code = file->pMethods->xWrite(file, bytes.data(), count, at);
+  }
+  if (code == SQLITE_OK && size > 0) code = file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
+  return code;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Database>> Database::open(const std::string& path,
-                                                 std::chrono::milliseconds busy_timeout) {
-  if (auto made = make_private_file(path); !made) return tl::unexpected(made.error());
+Result<void> rewrite_log(const Place& place) {
+  sqlite3_vfs* const vfs = sqlite3_vfs_find(place.vfs.empty() ? nullptr : place.vfs.c_str());
+  if (vfs == nullptr) return fail(ErrorCode::unavailable, place.vfs + ": no such file system");
+  std::string full(static_cast<std::size_t>(vfs->mxPathname) + 1, '\0');
+  int code = vfs->xFullPathname(vfs, place.path.c_str(), vfs->mxPathname, full.data());
+  full.resize(full.find('\0'));
+  const std::string log = full + "-wal";
+  int there = 0;
+  if (code == SQLITE_OK) code = vfs->xAccess(vfs, log.c_str(), SQLITE_ACCESS_EXISTS, &there);
+  if (code == SQLITE_OK && there != 0) {
+    const char* const name =
+        sqlite3_create_filename(full.c_str(), (full + "-journal").c_str(), log.c_str(), 0, nullptr);
+    const auto room = std::make_unique<std::max_align_t[]>(
+        static_cast<std::size_t>(vfs->szOsFile) / sizeof(std::max_align_t) + 1);
+    auto* const file = reinterpret_cast<sqlite3_file*>(room.get());
+    code = vfs->xOpen(vfs, sqlite3_filename_wal(name), file,
+                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_WAL, nullptr);
+    if (code == SQLITE_OK) code = write_over_itself(file);
+    if (file->pMethods != nullptr) file->pMethods->xClose(file);
+    sqlite3_free_filename(const_cast<char*>(name));
+  }
+  if (code == SQLITE_OK) return {};
+  return fail(code_of(code),
+              fmt::format("{} {}: {} ({})", place.what, log, sqlite3_errstr(code), remedy(code)));
+}
+
+Result<std::unique_ptr<Database>> Database::open(const Place& place) {
+  const bool on_machine = place.vfs.empty();
+  if (on_machine && !place.read_only)
+    if (auto made = make_private_file(place); !made) return tl::unexpected(made.error());
   auto database = std::make_unique<Database>(Key());
-  database->path_ = path;
-  const int code = sqlite3_open_v2(path.c_str(), &database->handle_,
-                                   SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+  database->place_ = place;
+  const int rights = place.read_only ? SQLITE_OPEN_READONLY
+                     : on_machine    ? SQLITE_OPEN_READWRITE
+                                     : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  const int code =
+      sqlite3_open_v2(place.path.c_str(), &database->handle_, rights | SQLITE_OPEN_NOMUTEX,
+                      on_machine ? nullptr : place.vfs.c_str());
   if (code != SQLITE_OK) {
     database->note(code);
     return tl::unexpected(database->take_error().error());
   }
   sqlite3_extended_result_codes(database->handle_, 1);
-  sqlite3_busy_timeout(database->handle_, static_cast<int>(busy_timeout.count()));
+  sqlite3_busy_timeout(database->handle_, static_cast<int>(place.busy_timeout.count()));
   return database;
 }
 
@@ -88,6 +138,8 @@ void Database::run(const std::string& sql) {
 
 std::int64_t Database::last_row() const { return sqlite3_last_insert_rowid(handle_); }
 
+std::int64_t Database::changes() const { return sqlite3_changes64(handle_); }
+
 Result<void> Database::take_error() {
   if (!error_) return {};
   auto error = std::move(*error_);
@@ -102,7 +154,8 @@ void Database::set_error(ErrorCode code, const std::string& what) {
 void Database::note(int code) {
   if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return;
   const char* const text = handle_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(handle_);
-  set_error(code_of(code), fmt::format("store {}: {} ({})", path_, text, remedy(code)));
+  set_error(code_of(code),
+            fmt::format("{} {}: {} ({})", place_.what, place_.path, text, remedy(code)));
 }
 
 sqlite3_stmt* Database::prepared(std::string_view sql) {
@@ -212,4 +265,4 @@ Result<void> Transaction::commit() {
   return result;
 }
 
-}  // namespace schedmate::store
+}  // namespace schedmate::sqlite

@@ -18,7 +18,17 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace schedmate::store {
+namespace schedmate::sqlite {
+
+struct Place {
+  std::string path{};
+  std::chrono::milliseconds busy_timeout{0};
+  std::string what = "store";  ///< begins each message
+  /// The file is there, and nothing is written.
+  bool read_only = false;
+  /// A file system of SQLite's by its name ("" = the machine's), for tests on a disk that fails.
+  std::string vfs{};
+};
 
 class Database {
   struct Key {};
@@ -26,8 +36,7 @@ class Database {
  public:
   /// Opens or makes the file, readable by its owner only. Errors: unavailable; refused (a file or
   /// folder that is not one's own).
-  static Result<std::unique_ptr<Database>> open(const std::string& path,
-                                                std::chrono::milliseconds busy_timeout);
+  static Result<std::unique_ptr<Database>> open(const Place& place);
   explicit Database(Key) {}  ///< by open() only
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -36,6 +45,8 @@ class Database {
   /// Runs statements without parameters or rows.
   void run(const std::string& sql);
   [[nodiscard]] std::int64_t last_row() const;
+  [[nodiscard]] std::int64_t changes() const;  ///< rows of the last insert, update or delete
+  [[nodiscard]] const Place& place() const { return place_; }
   [[nodiscard]] bool failed() const { return error_.has_value(); }
   /// The first error since the last call, or success.
   Result<void> take_error();
@@ -46,7 +57,7 @@ class Database {
   sqlite3_stmt* prepared(std::string_view sql);
   void note(int code);
   sqlite3* handle_ = nullptr;
-  std::string path_;
+  Place place_;
   std::optional<Error> error_;
   struct TextHash {
     using is_transparent = void;
@@ -56,6 +67,11 @@ class Database {
   };
   std::unordered_map<std::string, sqlite3_stmt*, TextHash, std::equal_to<>> statements_;
 };
+
+/// Writes what the file's write-ahead log holds over itself, and waits for the disk. Before a file
+/// is opened by its only writer: after a sync that failed the system may show what the disk does
+/// not have, and a later sync would not write it. Errors: unavailable.
+[[nodiscard]] Result<void> rewrite_log(const Place& place);
 
 /// One run of a prepared statement: bind from left to right, then step. Columns from 0.
 class Query {
@@ -106,4 +122,4 @@ class Transaction {
   bool open_ = false;
 };
 
-}  // namespace schedmate::store
+}  // namespace schedmate::sqlite

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/action_json.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace schedmate {
+namespace {
+
+template <class Value>
+Value known(const std::optional<Value>& value) {
+  if (!value) throw std::runtime_error("a kind, mode or state that does not exist");
+  return *value;
+}
+
+Document nodes_document(const std::vector<NodeGpus>& nodes) {
+  Document all = Document::array();
+  for (const NodeGpus& each : nodes) all.push_back({{"node", each.node}, {"gpus", each.gpus}});
+  return all;
+}
+
+ActionCall read_call(const Document& document) {
+  ActionCall call;
+  call.kind = known(action_kind_of(document.at("kind").get<std::string>()));
+  call.job = document.value("job", "");
+  call.restarts = document.value("restarts", std::int64_t{0});
+  for (const Document& each : document.value("nodes", Document::array()))
+    call.nodes.push_back({each.at("node"), each.at("gpus")});
+  call.shared_with = document.value("shared_with", "");
+  call.order = document.value("order", std::int64_t{0});
+  call.text = document.value("text", "");
+  call.user = document.value("user", "");
+  call.token = document.value("token", "");
+  return call;
+}
+
+ActionStep read_step(const Document& document) {
+  return {.state = known(action_state_of(document.at("state").get<std::string>())),
+          .when = at(document.at("when_s")),
+          .by = document.at("by"),
+          .note = document.at("note")};
+}
+
+}  // namespace
+
+Document call_document(const ActionCall& call) {
+  Document document{{"kind", name_of(call.kind)}};
+  const auto add = [&](const char* key, const auto& value) {
+    if (value != std::decay_t<decltype(value)>()) document[key] = value;
+  };
+  add("job", call.job);
+  add("restarts", call.restarts);
+  if (!call.nodes.empty()) document["nodes"] = nodes_document(call.nodes);
+  add("shared_with", call.shared_with);
+  add("order", call.order);
+  add("text", call.text);
+  add("user", call.user);
+  add("token", call.token);
+  return document;
+}
+
+Document action_document(const Action& action) {
+  Document steps = Document::array();
+  for (const ActionStep& step : action.steps)
+    steps.push_back({{"state", name_of(step.state)},
+                     {"when_s", seconds_of(step.when)},
+                     {"by", step.by},
+                     {"note", step.note}});
+  return {{"schema", "schedmate.action.v1"},
+          {"id", action.id},
+          {"kind", name_of(action.call.kind)},
+          {"state", name_of(action.state())},
+          {"target", targets_of(action.call)},
+          {"call", call_document(action.call)},
+          {"why", action.why},
+          {"mode", name_of(action.mode)},
+          {"before", action.before},
+          {"undoes", action.undoes},
+          {"steps", std::move(steps)}};
+}
+
+Result<Action> read_action(std::string_view text) {
+  try {
+    const Document document = Document::parse(text);
+    Action action;
+    action.id = document.at("id");
+    action.call = read_call(document.at("call"));
+    action.why = document.at("why").get<std::vector<std::string>>();
+    action.mode = known(mode_of(document.at("mode").get<std::string>()));
+    action.before = document.at("before");
+    action.undoes = document.at("undoes");
+    for (const Document& step : document.at("steps")) action.steps.push_back(read_step(step));
+    if (action.steps.empty()) throw std::runtime_error("it has no step");
+    return action;
+  } catch (const std::exception& error) {
+    return fail(ErrorCode::invalid, fmt::format("no schedmate.action.v1: {}", error.what()));
+  }
+}
+
+}  // namespace schedmate

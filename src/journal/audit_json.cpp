@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "journal/audit_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace schedmate::journal {
+
+Document audit_document(std::span<const AuditEntry> entries) {
+  Document all = Document::array();
+  for (const AuditEntry& each : entries) {
+    Document entry = Document::parse(each.text, nullptr, false);
+    // What --verify is to find is shown as it is.
+    if (!entry.is_object()) entry = {{"sequence", each.sequence}, {"text", each.text}};
+    entry["hash"] = each.hash;
+    all.push_back(std::move(entry));
+  }
+  return {{"schema", "schedmate.audit.v1"}, {"entries", std::move(all)}};
+}
+
+Document audit_document(const AuditVerdict& verdict) {
+  Document fault;
+  if (verdict.fault) fault = {{"sequence", verdict.fault->sequence}, {"what", verdict.fault->what}};
+  return {{"schema", "schedmate.audit.v1"}, {"sound", !verdict.fault.has_value()},
+          {"first", verdict.first},         {"last", verdict.last},
+          {"entries", verdict.entries},     {"head", verdict.head},
+          {"fault", std::move(fault)}};
+}
+
+}  // namespace schedmate::journal

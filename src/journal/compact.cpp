@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "journal/chain.hpp"
+#include "journal/journal.hpp"
+
+namespace schedmate::journal {
+namespace {
+
+using sqlite::Database;
+using sqlite::Query;
+
+std::int64_t number_of(Database& database, const char* sql) {
+  Query query(database, sql);
+  return query.next() ? query.integer(0) : 0;
+}
+
+std::int64_t bytes_in_use(Database& database) {
+  return (number_of(database, "PRAGMA page_count") - number_of(database, "PRAGMA freelist_count")) *
+         number_of(database, "PRAGMA page_size");
+}
+
+/// Rows of a table whose keys have no gaps but for those at its beginning.
+std::int64_t rows_by_key(Database& database, const char* sql) {
+  Query query(database, sql);
+  return !query.next() || query.is_null(0) ? 0 : query.integer(1) - query.integer(0) + 1;
+}
+
+std::int64_t compact_events(Database& database, int rows) {
+  const std::int64_t last =
+      number_of(database, "SELECT coalesce(min(id), 0) FROM events") + rows - 1;
+  Query(database,
+        "INSERT INTO summary SELECT 'event', kind, '', count(*), min(when_s), max(when_s) "
+        "FROM events WHERE id <= ? GROUP BY kind "
+        "ON CONFLICT DO UPDATE SET number = number + excluded.number, "
+        "first_s = min(first_s, excluded.first_s), last_s = max(last_s, excluded.last_s)")
+      .bind(last)
+      .run();
+  Query(database, "DELETE FROM events WHERE id <= ?").bind(last).run();
+  return database.changes();
+}
+
+/// The oldest entries but the last, with the actions that ended there.
+std::int64_t compact_audit(Database& database, int rows, const ActionStep& step,
+                           NewEntries& entries) {
+  std::int64_t floor = 0;
+  std::string hash;
+  {
+    Query query(database,
+                "SELECT sequence, hash FROM audit WHERE sequence = "
+                "(SELECT min(floor_sequence + ?, head_sequence - 1) FROM state)");
+    if (!query.bind(std::int64_t{rows}).next()) return 0;
+    floor = query.integer(0);
+    hash = query.text(1);
+  }
+  Query(database,
+        "INSERT INTO summary SELECT 'action', kind, state, count(*), min(when_s), max(when_s) "
+        "FROM actions WHERE ended = 1 AND sequence <= ? GROUP BY kind, state "
+        "ON CONFLICT DO UPDATE SET number = number + excluded.number, "
+        "first_s = min(first_s, excluded.first_s), last_s = max(last_s, excluded.last_s)")
+      .bind(floor)
+      .run();
+  Query(database, "DELETE FROM actions WHERE ended = 1 AND sequence <= ?").bind(floor).run();
+  std::int64_t gone = database.changes();
+  Query(database, "DELETE FROM audit WHERE sequence <= ?").bind(floor).run();
+  gone += database.changes();
+  Query(database, "UPDATE state SET floor_sequence = ?, floor_hash = ?")
+      .bind(floor)
+      .bind(hash)
+      .run();
+  entries.add(step, "compacted", {{"floor", floor}, {"floor_hash", hash}});
+  return gone;
+}
+
+}  // namespace
+
+Result<std::int64_t> Journal::compact(int rows) {
+  std::int64_t gone = 0;
+  const auto done = change([&](NewEntries& entries) -> Result<void> {
+    if (bytes_in_use(*database_) <= options_.most_bytes) return {};
+    const std::int64_t events = rows_by_key(*database_, "SELECT min(id), max(id) FROM events");
+    const std::int64_t audit =
+        rows_by_key(*database_, "SELECT floor_sequence + 1, head_sequence FROM state");
+    if (events == 0 && audit <= 2) return {};  // the last entry and the checkpoint's stay
+    if (events >= audit)
+      gone = compact_events(*database_, rows);
+    else
+      gone = compact_audit(*database_, rows, {.when = clock_.wall(), .by = options_.instance},
+                           entries);
+    return {};
+  });
+  if (!done) return tl::unexpected(done.error());
+  return gone;
+}
+
+}  // namespace schedmate::journal

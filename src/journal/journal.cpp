@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "journal/journal.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/own_files.hpp"
+#include "core/action_json.hpp"
+#include "journal/change.hpp"
+#include "journal/schema.hpp"
+
+namespace schedmate::journal {
+namespace {
+
+using sqlite::Database;
+using sqlite::Query;
+using sqlite::Transaction;
+
+/// Errors: refused (another process has it), those of open_own_file().
+Result<Descriptor> take_lock(const Options& options) {
+  const std::string path = options.path + ".lock";
+  auto file = open_own_file(path, O_RDWR);
+  if (!file) return tl::unexpected(file.error());
+  if (::flock(file->number(), LOCK_EX | LOCK_NB) != 0) {
+    std::array<char, 256> text{};
+    const auto read = ::pread(file->number(), text.data(), text.size(), 0);
+    const std::string_view holder(text.data(), read > 0 ? static_cast<std::size_t>(read) : 0);
+    return fail(ErrorCode::refused,
+                fmt::format("journal {}: {} is at work on it; one daemon serves a cluster",
+                            options.path, holder.empty() ? "another process" : holder));
+  }
+  const std::string& name = options.instance;
+  const bool written =
+      ::ftruncate(file->number(), 0) == 0 &&
+      ::pwrite(file->number(), name.data(), name.size(), 0) == static_cast<ssize_t>(name.size());
+  if (!written)
+    return fail(ErrorCode::unavailable, fmt::format("{}: {}", path, std::strerror(errno)));
+  return file;
+}
+
+/// The names of the files that were made, too, survive a power cut.
+Result<void> sync_folder_of(const std::string& path) {
+  const auto folder = std::filesystem::absolute(path).parent_path();
+  const Descriptor open(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (open && ::fsync(open.number()) == 0) return {};
+  return fail(ErrorCode::unavailable, fmt::format("{}: {}", folder.string(), std::strerror(errno)));
+}
+
+Event event_of(const Query& row) {
+  return {.id = row.integer(0),
+          .kind = row.text(1),
+          .subject = row.text(2),
+          .body = row.text(3),
+          .when = at(row.integer(4))};
+}
+constexpr const char* event_columns = "SELECT id, kind, subject, body, when_s FROM events ";
+
+/// Of rows whose only column is a body.
+Result<std::vector<Action>> actions_of(Query& rows) {
+  std::vector<Action> actions;
+  while (rows.next()) {
+    auto action = read_action(rows.text(0));
+    if (!action) return tl::unexpected(action.error());
+    actions.push_back(std::move(*action));
+  }
+  return actions;
+}
+
+/// What was read, unless the disk failed.
+template <class Value>
+Result<Value> unless_failed(Database& database, Result<Value> value) {
+  if (auto read = database.take_error(); !read) return tl::unexpected(read.error());
+  return value;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Journal>> Journal::open(const Options& options, const Clock& clock) {
+  auto journal = std::make_unique<Journal>(Key(), options, clock);
+  if (options.vfs.empty()) {
+    auto lock = take_lock(options);
+    if (!lock) return tl::unexpected(lock.error());
+    journal->lock_ = std::move(*lock);
+  }
+  if (auto opened = journal->open_file(); !opened) return tl::unexpected(opened.error());
+  return journal;
+}
+
+Result<void> Journal::reopen() {
+  database_.reset();
+  return open_file();
+}
+
+Result<void> Journal::open_file() {
+  broken_ = Error{ErrorCode::unavailable, "journal " + options_.path + ": it is not open"};
+  const sqlite::Place place{
+      .path = options_.path, .busy_timeout = busy_timeout, .what = "journal", .vfs = options_.vfs};
+  if (options_.rules.rewrite_log)
+    if (auto rewritten = rewrite_log(place); !rewritten) return rewritten;
+  auto database = Database::open(place);
+  if (!database) return tl::unexpected(database.error());
+  database_ = std::move(*database);
+  const auto& schema = journal_schema();
+  if (auto ready = prepare(*database_, schema, static_cast<int>(schema.steps.size())); !ready)
+    return ready;
+  if (!options_.rules.synchronous) database_->run("PRAGMA synchronous = OFF");
+  if (options_.vfs.empty())
+    if (auto synced = sync_folder_of(options_.path); !synced) return synced;
+  broken_.reset();
+  return take_epoch();
+}
+
+Result<void> Journal::take_epoch() {
+  std::int64_t epoch = 0;
+  auto taken = change([&](NewEntries& entries) -> Result<void> {
+    database_->run("UPDATE state SET epoch = epoch + 1");
+    Query(*database_, "UPDATE state SET instance = ?").bind(options_.instance).run();
+    if (Query query(*database_, "SELECT epoch FROM state"); query.next()) epoch = query.integer(0);
+    entries = NewEntries(*database_);
+    entries.add({.when = clock_.wall(), .by = options_.instance}, "epoch", Document::object());
+    return {};
+  });
+  if (taken) epoch_ = epoch;
+  return taken;
+}
+
+Result<void> Journal::check_epoch() {
+  if (epoch_ == 0 || !options_.rules.check_epoch) return {};
+  Query query(*database_, "SELECT epoch, instance FROM state");
+  if (!query.next() || query.integer(0) == epoch_) return {};
+  return fail(ErrorCode::refused,
+              fmt::format("journal {}: instance {} has taken over (epoch {}, this one has {}); "
+                          "nothing was written, and this one must not act any more",
+                          options_.path, query.text(1), query.integer(0), epoch_));
+}
+
+Result<void> Journal::change(const std::function<Result<void>(NewEntries& entries)>& change) {
+  if (broken_) return tl::unexpected(*broken_);
+  Transaction transaction(*database_);
+  if (database_->failed()) return database_->take_error();
+  NewEntries entries(*database_);
+  auto done = check_epoch().and_then([&] { return change(entries); });
+  if (!done && !database_->failed()) return done;
+  const bool together = options_.rules.one_transaction;
+  if (together) entries.write(*database_);
+  done = transaction.commit();
+  if (done && !together) {
+    Transaction second(*database_);
+    entries.write(*database_);
+    done = second.commit();
+  }
+  if (!done) broken_ = done.error();
+  return done;
+}
+
+Result<void> Journal::append(const Batch& batch) {
+  return change([&](NewEntries& entries) { return write_batch(*database_, batch, entries); });
+}
+
+Result<std::int64_t> Journal::next_action() {
+  if (broken_) return tl::unexpected(*broken_);
+  std::int64_t next = 0;
+  if (Query query(*database_, "SELECT next_action FROM state"); query.next())
+    next = query.integer(0);
+  return unless_failed<std::int64_t>(*database_, next);
+}
+
+Result<std::vector<Action>> Journal::open_actions() {
+  if (broken_) return tl::unexpected(*broken_);
+  Query rows(*database_, "SELECT body FROM actions WHERE ended = 0 ORDER BY id");
+  return unless_failed(*database_, actions_of(rows));
+}
+
+Result<std::vector<Action>> Journal::actions(std::int64_t since, std::size_t limit) {
+  if (broken_) return tl::unexpected(*broken_);
+  Query rows(*database_, "SELECT body FROM actions WHERE id > ? ORDER BY id LIMIT ?");
+  rows.bind(since).bind(static_cast<std::int64_t>(limit));
+  return unless_failed(*database_, actions_of(rows));
+}
+
+Result<std::optional<Action>> Journal::action(std::int64_t id) {
+  if (broken_) return tl::unexpected(*broken_);
+  Query rows(*database_, "SELECT body FROM actions WHERE id = ?");
+  rows.bind(id);
+  return unless_failed(*database_, actions_of(rows)).map([](const std::vector<Action>& found) {
+    return found.empty() ? std::nullopt : std::optional(found.front());
+  });
+}
+
+Result<std::vector<Event>> Journal::events(std::int64_t since, std::size_t limit) {
+  if (broken_) return tl::unexpected(*broken_);
+  Query rows(*database_, std::string(event_columns) + "WHERE id > ? ORDER BY id LIMIT ?");
+  rows.bind(since).bind(static_cast<std::int64_t>(limit));
+  std::vector<Event> events;
+  while (rows.next()) events.push_back(event_of(rows));
+  return unless_failed<std::vector<Event>>(*database_, std::move(events));
+}
+
+Result<std::optional<Event>> Journal::last_event(const std::string& kind,
+                                                 const std::string& subject) {
+  if (broken_) return tl::unexpected(*broken_);
+  Query row(*database_,
+            std::string(event_columns) + "WHERE kind = ? AND subject = ? ORDER BY id DESC LIMIT 1");
+  row.bind(kind).bind(subject);
+  std::optional<Event> event;
+  if (row.next()) event = event_of(row);
+  return unless_failed<std::optional<Event>>(*database_, std::move(event));
+}
+
+Result<std::optional<std::string>> Journal::kept(const std::string& name) {
+  if (broken_) return tl::unexpected(*broken_);
+  Query row(*database_, "SELECT value FROM kept WHERE name = ?");
+  row.bind(name);
+  std::optional<std::string> value;
+  if (row.next()) value = row.text(0);
+  return unless_failed<std::optional<std::string>>(*database_, std::move(value));
+}
+
+Result<std::vector<Summary>> Journal::summaries() {
+  if (broken_) return tl::unexpected(*broken_);
+  Query rows(*database_,
+             "SELECT what, kind, state, number, first_s, last_s FROM summary "
+             "ORDER BY what, kind, state");
+  std::vector<Summary> summaries;
+  while (rows.next())
+    summaries.push_back({rows.text(0), rows.text(1), rows.text(2), rows.integer(3),
+                         at(rows.integer(4)), at(rows.integer(5))});
+  return unless_failed<std::vector<Summary>>(*database_, std::move(summaries));
+}
+
+}  // namespace schedmate::journal

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Actions and clocks for tests.
+
+#include <schedmate/action.hpp>
+#include <schedmate/clock.hpp>
+
+namespace schedmate::testing {
+
+/// Planned, and no more.
+inline Action made_action(std::int64_t id, ActionCall call, Mode mode = Mode::act) {
+  return {
+      .id = id,
+      .call = std::move(call),
+      .why = {"a line of a log", "a witness"},
+      .mode = mode,
+      .steps = {{.state = ActionState::planned, .when = at(5), .by = "schedmate", .note = "n"}}};
+}
+
+/// A clock that stands still.
+inline Clock fixed_clock(SimTime now) {
+  return {.now = [] { return std::chrono::nanoseconds(0); },
+          .sleep = [](std::chrono::nanoseconds) {},
+          .wall = [now] { return now; },
+          .cpu = [] { return std::chrono::nanoseconds(0); }};
+}
+
+}  // namespace schedmate::testing
