@@ -27,7 +27,6 @@ constexpr std::size_t wakes_at_once = 64;
 /// Failures at logging in: how long the next refusal is held back.
 constexpr int free_failures = 5;
 constexpr std::chrono::milliseconds first_delay{100};
-constexpr std::chrono::milliseconds longest_delay{2000};
 constexpr std::chrono::seconds failures_kept{60};
 constexpr std::size_t most_failing_peers = 4096;
 
@@ -215,7 +214,8 @@ bool Door::punish(Guest& guest, const Reply& reply) {
   if (over <= 0) return dismiss(guest, reply, false);
   guest.last_words = reply_text(reply, false);
   guest.step = Step::punished;
-  guest.due = now() + std::min<std::chrono::nanoseconds>(first_delay * (1 << over), longest_delay);
+  guest.due = now() + std::min<std::chrono::nanoseconds>(first_delay * (1 << over),
+                                                     traffic_->options().times.login_delay);
   traffic_->counters().reply(reply.status);
   return true;
 }
