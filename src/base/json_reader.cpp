@@ -17,6 +17,7 @@ std::string out_of_bounds(std::string_view text, const JsonBounds& bounds) {
   int depth = 0;
   std::size_t values = 1;
   bool quoted = false;
+  if (text.contains('\0')) return "the JSON holds a NUL byte";  // where its parser would stop
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     if (quoted && c == '\\') {

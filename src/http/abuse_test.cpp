@@ -87,7 +87,7 @@ Clients crowd(const HttpHouse& house, int count, const std::string& first_words)
 }  // namespace
 
 TEST_CASE("hostile bytes get the status of the table, and others are served") {
-  const HttpHouse house;
+  const HttpHouse house([](ServerOptions& options) { options.times.body = milliseconds(1000); });
   const auto table = read_file(SCHEDMATE_SOURCE_DIR "/tests/fixtures/http/abuses.txt").value();
   check_served(house);
   const long before = rss_anon_kib();
@@ -111,7 +111,7 @@ TEST_CASE("hostile bytes get the status of the table, and others are served") {
     CHECK_MESSAGE(client.is_closed(), name);
     const std::string got = reply.empty() ? "close" : std::to_string(status_of(reply));
     CHECK_MESSAGE(got == wanted, name << ": " << reply.substr(0, 400));
-    CHECK_MESSAGE(reply.find("HTTP/1.1", 1) == std::string::npos, name << ": two replies");
+    CHECK_MESSAGE(reply.find("\nHTTP/1.1 ") == std::string::npos, name << ": two replies");
     check_served(house);
     ++cases;
   }
@@ -130,8 +130,7 @@ TEST_CASE("a head or body that comes slowly is cut off at its deadline") {
     const auto begin = steady_clock::now();
     while (!client.is_closed() && steady_clock::now() - begin < std::chrono::seconds(5)) {
       client.send(drop);
-      client.read("\r\n\r\n", milliseconds(20));
-      client.read("}\n", milliseconds(1));
+      client.read("", milliseconds(20));
     }
     CHECK(client.is_closed());
     CHECK(steady_clock::now() - begin < milliseconds(2500));

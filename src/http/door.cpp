@@ -201,6 +201,9 @@ void Door::admit_guest(Guest& guest, Admitted admitted) {
   const bool is_stream = admitted.request.route->is_stream();
   const int number = guest.file.number();
   ::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, number, nullptr);
+  // What a listener does not read stays in the log, not in the system's memory.
+  const int small = 32 * 1024;
+  if (is_stream) ::setsockopt(number, SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
   traffic_->open(number, std::make_shared<Exchange>(std::move(admitted), std::move(guest.slot),
                                                     now() + traffic_->options().times.body));
   (is_stream ? streams_ : requests_)->take(std::move(guest.file));
