@@ -5,9 +5,9 @@
 ///   http_bench [REQUESTS] [LISTENERS]
 ///
 /// One client asks REQUESTS times for a small document that a handler on another thread gives, each
-/// time on a new connection, by TCP and by the unix socket; then by TCP again while LISTENERS follow
-/// the events, of which ten come a second. Clients and server share this process and its memory:
-/// what the listeners' own ends take is counted, too.
+/// time on a new connection, by TCP and by the unix socket; then by TCP again while LISTENERS
+/// follow the events, of which ten come a second. Clients and server share this process and its
+/// memory: what the listeners' own ends take is counted, too.
 
 #include <sys/resource.h>
 
@@ -34,8 +34,9 @@ double rss_anon_mib() {
 
 template <class Connect>
 void ask_many(const std::string& what, const HttpHouse& house, int requests, Connect connect) {
-  const std::string line = "GET /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " +
-                           house.ann + "\r\n\r\n";
+  const std::string line =
+      "GET /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + house.ann +
+      "\r\n\r\n";
   std::vector<double> took_ms;
   int failed = 0;
   const Watch all;
@@ -48,8 +49,9 @@ void ask_many(const std::string& what, const HttpHouse& house, int requests, Con
   }
   const double per_second = 1000.0 * requests / all.wall_ms();
   std::ranges::sort(took_ms);
-  row(what, fmt::format("p50 {:.3f} p99 {:.3f} ms, {:.0f}/s", took_ms[took_ms.size() / 2],
-                        took_ms[took_ms.size() * 99 / 100], per_second),
+  row(what,
+      fmt::format("p50 {:.3f} p99 {:.3f} ms, {:.0f}/s", took_ms[took_ms.size() / 2],
+                  took_ms[took_ms.size() * 99 / 100], per_second),
       failed == 0 ? "" : fmt::format("{} failed", failed));
 }
 
@@ -58,8 +60,9 @@ void listen_and_ask(const HttpHouse& house, int requests, int listeners) {
   std::vector<std::unique_ptr<RawClient>> clients;
   for (int i = 0; i < listeners; ++i) {
     clients.push_back(std::make_unique<RawClient>(house.server->tcp_port()));
-    clients.back()->send("GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " +
-                         house.ann + "\r\n\r\n");
+    clients.back()->send(
+        "GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + house.ann +
+        "\r\n\r\n");
   }
   while (house.server->counters().listeners < listeners)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));

@@ -46,7 +46,7 @@ std::string as_bytes(std::string_view text) {
     } else if (text.front() == '\\' && text.size() > 1) {
       const char kind = text[1];
       const bool hex = kind == 'x';
-      bytes += hex           ? static_cast<char>(std::stoi(std::string(text.substr(2, 2)), nullptr, 16))
+      bytes += hex ? static_cast<char>(std::stoi(std::string(text.substr(2, 2)), nullptr, 16))
                : kind == 'r' ? '\r'
                : kind == 'n' ? '\n'
                : kind == 't' ? '\t'
@@ -185,12 +185,14 @@ TEST_CASE("thousands of connections that say nothing leave room and little memor
 }
 
 TEST_CASE("bodies that are announced and not sent do not take the room of others") {
-  const HttpHouse house([](ServerOptions& options) {
-    options.bounds.body_bytes_per_peer = 1U << 20U;
-  });
-  const std::string head = "POST /api/v1/diagnose HTTP/1.1\r\nHost: localhost\r\nAuthorization: "
-                           "Bearer " + house.ann + "\r\nContent-Type: application/json\r\n"
-                           "Content-Length: 500000\r\n\r\n{";
+  const HttpHouse house(
+      [](ServerOptions& options) { options.bounds.body_bytes_per_peer = 1U << 20U; });
+  const std::string head =
+      "POST /api/v1/diagnose HTTP/1.1\r\nHost: localhost\r\nAuthorization: "
+      "Bearer " +
+      house.ann +
+      "\r\nContent-Type: application/json\r\n"
+      "Content-Length: 500000\r\n\r\n{";
   const Clients stalled = crowd(house, 2, head);
   std::this_thread::sleep_for(milliseconds(100));
   RawClient third = house.knock();
@@ -200,8 +202,7 @@ TEST_CASE("bodies that are announced and not sent do not take the room of others
 }
 
 TEST_CASE("a handler that never answers gets 504, one that drops the request 500") {
-  const HttpHouse house(
-      [](ServerOptions& options) { options.times.answer = milliseconds(300); });
+  const HttpHouse house([](ServerOptions& options) { options.times.answer = milliseconds(300); });
   CHECK(status_of(house.ask("GET /api/v1/jobs/7/log?tail=never", house.ann)) == 504);
   CHECK(house.server->counters().late == 1);
   CHECK(status_of(house.ask("GET /api/v1/jobs/7/log?tail=dropped", house.ann)) == 500);
@@ -210,8 +211,10 @@ TEST_CASE("a handler that never answers gets 504, one that drops the request 500
 
 TEST_CASE("handlers hold so many requests and no more") {
   const HttpHouse house([](ServerOptions& options) { options.most_asked = 3; });
-  const std::string line = "GET /api/v1/jobs/7/log?tail=never HTTP/1.1\r\nHost: localhost\r\n"
-                           "Authorization: Bearer " + house.ann + "\r\n\r\n";
+  const std::string line =
+      "GET /api/v1/jobs/7/log?tail=never HTTP/1.1\r\nHost: localhost\r\n"
+      "Authorization: Bearer " +
+      house.ann + "\r\n\r\n";
   const Clients waiting = crowd(house, 3, line);
   std::this_thread::sleep_for(milliseconds(100));
   CHECK(status_of(house.ask("GET /api/v1/jobs", house.ann)) == 503);
@@ -219,7 +222,8 @@ TEST_CASE("handlers hold so many requests and no more") {
 }
 
 TEST_CASE("wrong tokens are answered ever more slowly, right ones and the socket never") {
-  const HttpHouse house([](ServerOptions& options) { options.times.login_delay = milliseconds(600); });
+  const HttpHouse house(
+      [](ServerOptions& options) { options.times.login_delay = milliseconds(600); });
   const auto takes = [&](const std::string& token, int status) {
     const auto begin = steady_clock::now();
     CHECK(status_of(house.ask("GET /api/v1/jobs", token)) == status);
@@ -240,14 +244,15 @@ TEST_CASE("wrong tokens are answered ever more slowly, right ones and the socket
 
 TEST_CASE("stopping ends every connection within two seconds") {
   HttpHouse house;
-  const std::string auth = " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + house.ann +
-                           "\r\n";
+  const std::string auth =
+      " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + house.ann + "\r\n";
   const Clients silent = crowd(house, 20, "GET");
   Clients waiting = crowd(house, 20, "GET /api/v1/jobs/7/log?tail=never" + auth + "\r\n");
   const Clients streams = crowd(house, 20, "GET /api/v1/events" + auth + "\r\n");
-  const Clients bodies = crowd(house, 20, "POST /api/v1/jobs" + auth +
-                                              "Content-Type: application/json\r\n"
-                                              "Content-Length: 60000\r\n\r\n{");
+  const Clients bodies = crowd(house, 20,
+                               "POST /api/v1/jobs" + auth +
+                                   "Content-Type: application/json\r\n"
+                                   "Content-Length: 60000\r\n\r\n{");
   std::this_thread::sleep_for(milliseconds(200));
   const auto begin = steady_clock::now();
   house.server->stop();

@@ -21,9 +21,10 @@ using testing::status_of;
 
 /// The status that a visitor gets for a line such as "GET /healthz".
 int status_for(const HttpHouse& house, const std::string& visitor, const std::string& line) {
-  const std::map<std::string, std::string> tokens{
-      {"nobody", ""},         {"owner", house.ann},   {"other", house.bob}, {"viewer", house.viewer},
-      {"operator", house.op}, {"stale", house.stale}, {"host", house.op},   {"site", house.op}};
+  const std::map<std::string, std::string> tokens{{"nobody", ""},         {"owner", house.ann},
+                                                  {"other", house.bob},   {"viewer", house.viewer},
+                                                  {"operator", house.op}, {"stale", house.stale},
+                                                  {"host", house.op},     {"site", house.op}};
   const std::string token = visitor == "uid" ? "" : tokens.at(visitor);
   RawClient client = visitor == "uid" ? RawClient(house.socket()) : house.knock();
   client.send(line + " HTTP/1.1\r\nHost: " + (visitor == "host" ? "evil.example" : "localhost:1") +
@@ -122,8 +123,7 @@ TEST_CASE("a caller is known by uid on one door and by token on the other") {
   CHECK(by_token["user"] == "bob");
   CHECK(by_token["by"] == "token of bob");
   // A token on the unix socket is not looked at, a cookie nowhere.
-  const auto cookie =
-      house.ask("GET /api/v1/jobs", "", "Cookie: token=" + house.op + "\r\n");
+  const auto cookie = house.ask("GET /api/v1/jobs", "", "Cookie: token=" + house.op + "\r\n");
   CHECK(status_of(cookie) == 401);
 }
 
@@ -132,10 +132,12 @@ TEST_CASE("a page of another site is refused, a link to the page is followed") {
   const auto status = [&](const char* path, const char* more) {
     return status_of(house.ask(std::string("GET ") + path, "", more));
   };
-  CHECK(status("/", "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\n"
-                    "Sec-Fetch-Dest: document\r\n") == 200);
-  CHECK(status("/", "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\n"
-                    "Sec-Fetch-Dest: iframe\r\n") == 403);
+  CHECK(status("/",
+               "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\n"
+               "Sec-Fetch-Dest: document\r\n") == 200);
+  CHECK(status("/",
+               "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\n"
+               "Sec-Fetch-Dest: iframe\r\n") == 403);
   CHECK(status("/", "Sec-Fetch-Site: same-site\r\n") == 403);
   CHECK(status("/", "Sec-Fetch-Site: same-origin\r\n") == 200);
   CHECK(status("/", "Sec-Fetch-Site: none\r\n") == 200);

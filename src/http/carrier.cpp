@@ -35,8 +35,7 @@ int file_of(MHD_Connection* connection) {
 using Held = ExchangePointer;
 
 Held* held_by(MHD_Connection* connection) {
-  const auto* const info =
-      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+  const auto* const info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
   return info == nullptr ? nullptr : static_cast<Held*>(info->socket_context);
 }
 
@@ -59,9 +58,7 @@ void free_body(void* body) {
   const std::unique_ptr<std::shared_ptr<const std::string>> last(
       static_cast<std::shared_ptr<const std::string>*>(body));
 }
-void free_stream(void* stream) {
-  const std::unique_ptr<Stream> last(static_cast<Stream*>(stream));
-}
+void free_stream(void* stream) { const std::unique_ptr<Stream> last(static_cast<Stream*>(stream)); }
 ssize_t read_stream(void* stream, std::uint64_t /*at*/, char* into, size_t size) {
   const auto got = static_cast<Stream*>(stream)->read({into, size});
   return got ? static_cast<ssize_t>(*got) : MHD_CONTENT_READER_END_OF_STREAM;
@@ -79,8 +76,8 @@ Response body_response(const Reply& reply) {
   // The library takes a pointer to what it may not write, but only reads.
   auto* const bytes = const_cast<char*>((*body)->data());  // NOLINT
   const std::size_t size = (*body)->size();
-  Response response(MHD_create_response_from_buffer_with_free_callback_cls(size, bytes, free_body,
-                                                                           body.get()));
+  Response response(
+      MHD_create_response_from_buffer_with_free_callback_cls(size, bytes, free_body, body.get()));
   if (response) static_cast<void>(body.release());
   return response;
 }
@@ -99,10 +96,9 @@ MHD_Result send(MHD_Connection* connection, Traffic& traffic, const ExchangePoin
   if (reply.events) reply.content_type = "text/event-stream";
   const auto due = is_stream ? traffic.options().times.heartbeat : traffic.options().times.sending;
   exchange->enter(is_stream ? Stage::stream : Stage::sending, traffic.now() + due);
-  const Response response =
-      is_stream ? stream_response(std::make_unique<Stream>(traffic.shared_counters(), exchange,
-                                                           reply.events))
-                : body_response(reply);
+  const Response response = is_stream ? stream_response(std::make_unique<Stream>(
+                                            traffic.shared_counters(), exchange, reply.events))
+                                      : body_response(reply);
   if (!response) return MHD_NO;
   const auto add = [&](const std::string& name, const std::string& value) {
     MHD_add_response_header(response.get(), name.c_str(), value.c_str());
@@ -186,8 +182,9 @@ Result<std::unique_ptr<Carrier>> Carrier::start(std::shared_ptr<Traffic> traffic
       {MHD_OPTION_CONNECTION_TIMEOUT, static_cast<intptr_t>(traffic->options().times.idle_s),
        nullptr},
       {MHD_OPTION_STRICT_FOR_CLIENT, 1, nullptr},
-      {MHD_OPTION_NOTIFY_CONNECTION, reinterpret_cast<intptr_t>(on_connection), cls},   // NOLINT
-      {MHD_OPTION_UNESCAPE_CALLBACK, reinterpret_cast<intptr_t>(leave_escapes), nullptr}};  // NOLINT
+      {MHD_OPTION_NOTIFY_CONNECTION, reinterpret_cast<intptr_t>(on_connection), cls},  // NOLINT
+      {MHD_OPTION_UNESCAPE_CALLBACK, reinterpret_cast<intptr_t>(leave_escapes),
+       nullptr}};  // NOLINT
   if (threads > 1)
     options.push_back({MHD_OPTION_THREAD_POOL_SIZE, static_cast<intptr_t>(threads), nullptr});
   options.push_back({MHD_OPTION_END, 0, nullptr});

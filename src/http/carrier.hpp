@@ -2,7 +2,8 @@
 #pragma once
 
 /// Threads that read the bodies of admitted requests and write replies and streams. The one place
-/// that knows libmicrohttpd, which sees no request that read_head() and admit() have not let through.
+/// that knows libmicrohttpd, which sees no request that read_head() and admit() have not let
+/// through.
 
 #include <memory>
 #include <schedmate/result.hpp>

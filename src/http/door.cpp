@@ -32,9 +32,9 @@ constexpr std::size_t most_failing_peers = 4096;
 
 std::string reply_text(const Reply& reply, bool head_only) {
   const std::string_view body = reply.body ? std::string_view(*reply.body) : "";
-  std::string text = fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n",
-                                 reply.status, reason_of(reply.status), reply.content_type,
-                                 body.size());
+  std::string text =
+      fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n", reply.status,
+                  reason_of(reply.status), reply.content_type, body.size());
   for (const auto& [name, value] : common_headers()) text += name + ": " + value + "\r\n";
   for (const auto& [name, value] : reply.headers) text += name + ": " + value + "\r\n";
   text += "\r\n";
@@ -115,8 +115,7 @@ void Door::run(const std::function<bool()>& stopped) {
 void Door::accept_from(const Descriptor& listener, bool is_unix) {
   constexpr int at_once = 64;
   for (int i = 0; i < at_once; ++i) {
-    Descriptor file(
-        ::accept4(listener.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    Descriptor file(::accept4(listener.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (file) {
       welcome(std::move(file), is_unix);
       continue;
@@ -161,8 +160,8 @@ void Door::watch(const Guest& guest) {
 }
 
 bool Door::look(Guest& guest) {
-  const ssize_t got = ::recv(guest.file.number(), buffer_.data(), buffer_.size(),
-                             MSG_PEEK | MSG_DONTWAIT);
+  const ssize_t got =
+      ::recv(guest.file.number(), buffer_.data(), buffer_.size(), MSG_PEEK | MSG_DONTWAIT);
   if (got == 0) return false;
   if (got < 0) return errno == EAGAIN || errno == EINTR;
   const std::string_view bytes(buffer_.data(), static_cast<std::size_t>(got));
@@ -218,7 +217,7 @@ bool Door::punish(Guest& guest, const Reply& reply) {
   guest.last_words = reply_text(reply, false);
   guest.step = Step::punished;
   guest.due = now() + std::min<std::chrono::nanoseconds>(first_delay * (1 << over),
-                                                     traffic_->options().times.login_delay);
+                                                         traffic_->options().times.login_delay);
   traffic_->counters().reply(reply.status);
   return true;
 }
@@ -282,9 +281,10 @@ void Door::tick() {
     if (stays && time >= guest.due) {
       if (guest.step == Step::head) {
         traffic_->counters().refuse(Cause::slow);
-        stays = dismiss(guest, error_reply(Refusal{.status = 408,
-                                                   .message = "the head did not come in time",
-                                                   .mend = "send it at once"}),
+        stays = dismiss(guest,
+                        error_reply(Refusal{.status = 408,
+                                            .message = "the head did not come in time",
+                                            .mend = "send it at once"}),
                         false);
       } else {
         stays = guest.step == Step::punished && say_last_words(guest);
@@ -295,7 +295,8 @@ void Door::tick() {
   if (!is_full) return;
   next_tick_ = time + tick_time;
   traffic_->counters().open = static_cast<std::int64_t>(traffic_->peers().connections());
-  std::erase_if(failures_, [&](const auto& each) { return time > each.second.last + failures_kept; });
+  std::erase_if(failures_,
+                [&](const auto& each) { return time > each.second.last + failures_kept; });
   if (tokens_.refresh()) traffic_->keep_tokens(tokens_.hashes());
   traffic_->sweep();
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The thread that accepts connections, looks at the head of each request while it still lies in the
-/// system's buffer, refuses what may not come in, and hands the rest to a carrier. It also minds
-/// deadlines, wakes streams and reads the token file anew when it changes.
+/// The thread that accepts connections, looks at the head of each request while it still lies in
+/// the system's buffer, refuses what may not come in, and hands the rest to a carrier. It also
+/// minds deadlines, wakes streams and reads the token file anew when it changes.
 
 #include <atomic>
 #include <chrono>

@@ -49,7 +49,8 @@ class EventLog {
   std::uint64_t publish(Event event);
   /// What the caller may see of what came after `after`, at most about `most_bytes` of it (one at
   /// least). `full` when that is no longer known or `after` was never given.
-  [[nodiscard]] Delta since(std::uint64_t after, const Caller& caller, std::size_t most_bytes) const;
+  [[nodiscard]] Delta since(std::uint64_t after, const Caller& caller,
+                            std::size_t most_bytes) const;
   [[nodiscard]] std::uint64_t last_id() const;
   /// Called after each publish(), by its thread; it must not block. Null: nothing is called.
   void on_publish(std::function<void()> wake);

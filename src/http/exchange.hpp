@@ -62,7 +62,8 @@ class Exchange {
   // Streams.
   /// Called by the door: there may be something to send (`heartbeat`: there is).
   void wake(bool heartbeat);
-  /// Called by the carrier when it has nothing to send: waits, unless it was woken meanwhile (false).
+  /// Called by the carrier when it has nothing to send: waits, unless it was woken meanwhile
+  /// (false).
   [[nodiscard]] bool rest();
   [[nodiscard]] bool take_heartbeat();
   [[nodiscard]] bool is_ended() const { return ended_; }

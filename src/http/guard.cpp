@@ -53,8 +53,8 @@ std::optional<Refused> check_host(const Head& head, const Peer& peer, const Acce
                           "setting listen.hosts"});
 }
 
-/// A browser that was sent here by a page of another site. Following a link to what is for anyone is
-/// none of that.
+/// A browser that was sent here by a page of another site. Following a link to what is for anyone
+/// is none of that.
 std::optional<Refused> check_site(const Head& head, const Route& route) {
   const std::string_view site = head.header("sec-fetch-site");
   const bool follows_link = route.who == Who::anyone && route.effect == Effect::reads &&
@@ -67,8 +67,7 @@ std::optional<Refused> check_site(const Head& head, const Route& route) {
     const std::string_view scheme = origin.substr(0, std::min(slashes, origin.size()));
     const bool is_web = slashes != origin.npos && (scheme == "http" || scheme == "https");
     origin.remove_prefix(is_web ? slashes + 3 : 0);
-    is_foreign =
-        is_foreign || !is_web || lower_case(origin) != lower_case(head.header("host"));
+    is_foreign = is_foreign || !is_web || lower_case(origin) != lower_case(head.header("host"));
   }
   if (!is_foreign || follows_link) return std::nullopt;
   return refused(Cause::cross_site,
@@ -126,12 +125,12 @@ std::optional<Refused> check_role(const Route& route, const Known& known) {
     made.is_login_failure = false;
     return made;
   }
-  return refused(Cause::role,
-                 {.status = 403,
-                  .message = fmt::format("the role {} may not use this route",
-                                         name_of(known.caller.role)),
-                  .mend = route.who == Who::operators ? "ask an operator of this cluster"
-                                                      : "use a token of a role that may"});
+  return refused(
+      Cause::role,
+      {.status = 403,
+       .message = fmt::format("the role {} may not use this route", name_of(known.caller.role)),
+       .mend = route.who == Who::operators ? "ask an operator of this cluster"
+                                           : "use a token of a role that may"});
 }
 
 std::optional<Refused> check_body(const Head& head, const Route& route) {
@@ -178,11 +177,10 @@ Refused no_method(const Head& head, std::string allowed) {
     return refused(Cause::route, {.status = 501,
                                   .message = "no such method",
                                   .mend = "use GET, HEAD or POST, as docs/http.md says"});
-  return refused(Cause::route,
-                 {.status = 405,
-                  .message = fmt::format("this route takes no {}", head.method),
-                  .mend = fmt::format("use {}", allowed),
-                  .headers = {{"Allow", std::move(allowed)}}});
+  return refused(Cause::route, {.status = 405,
+                                .message = fmt::format("this route takes no {}", head.method),
+                                .mend = fmt::format("use {}", allowed),
+                                .headers = {{"Allow", std::move(allowed)}}});
 }
 
 /// The row and what stands in its place holders, or why there is none.
@@ -205,9 +203,9 @@ std::variant<Match, Refused> find_route(const Head& head, const Target& target) 
 }
 
 Refused bad_target(const Error& error) {
-  return refused(Cause::malformed, {.status = 400,
-                                    .message = error.message,
-                                    .mend = "correct the path or the query"});
+  return refused(
+      Cause::malformed,
+      {.status = 400, .message = error.message, .mend = "correct the path or the query"});
 }
 
 }  // namespace

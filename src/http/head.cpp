@@ -33,15 +33,14 @@ std::string_view without_blanks(std::string_view text) {
 }
 
 Refusal malformed(std::string message) {
-  return {.status = 400,
-          .message = std::move(message),
-          .mend = "send a request as RFC 9112 has it"};
+  return {
+      .status = 400, .message = std::move(message), .mend = "send a request as RFC 9112 has it"};
 }
 
 Refusal too_large(const HeadLimits& limits) {
   return {.status = 431,
-          .message = fmt::format("the head is over {} bytes or {} headers", limits.bytes,
-                                 limits.headers),
+          .message =
+              fmt::format("the head is over {} bytes or {} headers", limits.bytes, limits.headers),
           .mend = "send fewer or shorter headers, or a shorter path"};
 }
 

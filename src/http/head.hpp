@@ -26,8 +26,8 @@ struct HeadLimits {
 struct Head {
   std::string_view method;
   std::string_view target;
-  int minor_version = 1;                                               ///< HTTP/1.x
-  std::vector<std::pair<std::string, std::string_view>> headers;       ///< names in small letters
+  int minor_version = 1;                                          ///< HTTP/1.x
+  std::vector<std::pair<std::string, std::string_view>> headers;  ///< names in small letters
   std::uint64_t content_length = 0;
   std::size_t size = 0;  ///< bytes of the head; the body begins there
 

@@ -64,9 +64,8 @@ Result<Descriptor> listen_unix(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path || path.find('\0') != std::string::npos)
-    return fail(ErrorCode::invalid,
-                fmt::format("{}: the path of a socket has at most {} bytes", path,
-                            sizeof address.sun_path - 1));
+    return fail(ErrorCode::invalid, fmt::format("{}: the path of a socket has at most {} bytes",
+                                                path, sizeof address.sun_path - 1));
   std::memcpy(static_cast<void*>(address.sun_path), path.c_str(), path.size() + 1);
   struct stat status{};
   if (::lstat(path.c_str(), &status) == 0) {
@@ -95,8 +94,7 @@ Result<Descriptor> listen_tcp(const std::string& address) {
   Descriptor listener(::socket(ip->bytes.ss_family, kind, 0));
   const int on = 1;
   auto bytes = ip->bytes;
-  if (!listener ||
-      ::setsockopt(listener.number(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
+  if (!listener || ::setsockopt(listener.number(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
       ::bind(listener.number(), generic(bytes), ip->size) != 0 ||
       ::listen(listener.number(), backlog) != 0)
     return system_error(address);

@@ -57,12 +57,18 @@ void Counters::reply(int status) {
 }
 
 std::vector<Metric> Counters::metrics() const {
-  Metric replies{"schedmate_http_replies_total", "Replies by the class of their status.",
-                 MetricKind::counter, "code", {}};
+  Metric replies{"schedmate_http_replies_total",
+                 "Replies by the class of their status.",
+                 MetricKind::counter,
+                 "code",
+                 {}};
   for (std::size_t digit = 2; digit < by_class.size(); ++digit)
     replies.values.emplace_back(fmt::format("{}xx", digit), number(by_class.at(digit)));
-  Metric refusals{"schedmate_http_refused_total", "Requests refused before any handler, by cause.",
-                  MetricKind::counter, "cause", {}};
+  Metric refusals{"schedmate_http_refused_total",
+                  "Requests refused before any handler, by cause.",
+                  MetricKind::counter,
+                  "cause",
+                  {}};
   for (std::size_t cause = 0; cause < cause_words.size(); ++cause)
     refusals.values.emplace_back(cause_words.at(cause), number(refused.at(cause)));
   return {std::move(replies),

@@ -61,8 +61,8 @@ TEST_CASE("promtool finds nothing wrong with the metrics" * needs_promtool()) {
   const HttpHouse house;
   const Scratch folder;
   REQUIRE(write_file(folder.path("metrics"), scrape(house)));
-  const std::string command = "promtool check metrics < " + folder.path("metrics") + " > " +
-                              folder.path("said") + " 2>&1";
+  const std::string command =
+      "promtool check metrics < " + folder.path("metrics") + " > " + folder.path("said") + " 2>&1";
   CHECK(std::system(command.c_str()) == 0);  // NOLINT: of a test
 }
 

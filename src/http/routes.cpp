@@ -11,9 +11,9 @@ namespace schedmate::http {
 namespace {
 
 constexpr std::array table{
-#define ROUTE(name, method, path, who, effect, body, query, schema, gives)                    \
-  Route{RouteName::name, #name, Method::method, path,   Who::who, Effect::effect, body, query, \
-        schema,          gives},
+#define ROUTE(name, method, path, who, effect, body, query, schema, gives) \
+  Route{RouteName::name, #name, Method::method, path,   Who::who,          \
+        Effect::effect,  body,  query,          schema, gives},
 #include "http/routes.def"
 #undef ROUTE
 };

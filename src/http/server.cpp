@@ -114,8 +114,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   parts.streams = std::move(*streams);
   parts.door.traffic = parts.traffic;
   parts.door.bell = std::make_shared<Bell>();
-  if (options.events)
-    options.events->on_publish([bell = parts.door.bell] { bell->publish(); });
+  if (options.events) options.events->on_publish([bell = parts.door.bell] { bell->publish(); });
   parts.door.requests = parts.requests.get();
   parts.door.streams = parts.streams.get();
   parts.door.tokens = std::move(*tokens);

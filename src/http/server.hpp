@@ -56,7 +56,7 @@ struct Times {
   std::chrono::milliseconds sending{60'000};    ///< from there until the reply is taken
   std::chrono::milliseconds heartbeat{15'000};  ///< between two of a stream
   std::chrono::milliseconds login_delay{2000};  ///< of a wrong token after many, at most
-  unsigned idle_s = 30;                         ///< without a byte, in the two steps that move bytes
+  unsigned idle_s = 30;  ///< without a byte, in the two steps that move bytes
 };
 
 struct Readiness {

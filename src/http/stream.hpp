@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// One listener of an EventLog. It keeps no events of its own: what it has not sent yet stays in the
-/// log, and when the log has dropped it, the listener is told `full`.
+/// One listener of an EventLog. It keeps no events of its own: what it has not sent yet stays in
+/// the log, and when the log has dropped it, the listener is told `full`.
 
 #include <cstdint>
 #include <memory>

@@ -13,10 +13,10 @@
 namespace schedmate::http {
 namespace {
 
+using std::chrono::milliseconds;
 using testing::HttpHouse;
 using testing::RawClient;
 using testing::status_of;
-using std::chrono::milliseconds;
 
 std::string listen_line(const std::string& token, const std::string& more = "") {
   return "GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + token +

@@ -97,8 +97,7 @@ Result<void> read_query(std::string_view query, Target& target) {
 Result<Target> read_target(std::string_view text) {
   if (!text.starts_with('/'))
     return fail(ErrorCode::invalid, "the target does not begin with '/' (this is no proxy)");
-  const auto* const odd =
-      std::ranges::find_if(text, [](char c) { return !is_allowed(c, "/?"); });
+  const auto* const odd = std::ranges::find_if(text, [](char c) { return !is_allowed(c, "/?"); });
   if (odd != text.end())
     return fail(ErrorCode::invalid, fmt::format("the target holds a character that has to be "
                                                 "escaped: '{}'",

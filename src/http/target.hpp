@@ -18,8 +18,8 @@ struct Target {
   std::map<std::string, std::string, std::less<>> query;
 };
 
-/// Errors: invalid (not "/..." with what RFC 3986 allows there, a bad escape, a decoded byte that is
-/// a control character, no UTF-8, or in a path a slash or backslash; a part "." or ".."; a query
+/// Errors: invalid (not "/..." with what RFC 3986 allows there, a bad escape, a decoded byte that
+/// is a control character, no UTF-8, or in a path a slash or backslash; a part "." or ".."; a query
 /// name that is empty or twice; more than 16 of them). '+' in a query is a blank.
 [[nodiscard]] Result<Target> read_target(std::string_view text);
 

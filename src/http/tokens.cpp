@@ -36,9 +36,8 @@ constexpr std::array role_words{RoleWord{Role::owner, "owner"}, RoleWord{Role::v
                                 RoleWord{Role::cluster_operator, "operator"}};
 
 bool is_hash(std::string_view text) {
-  return text.size() == hash_digits && std::ranges::all_of(text, [](char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'f');
-  });
+  return text.size() == hash_digits &&
+         std::ranges::all_of(text, [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); });
 }
 
 bool is_name(std::string_view text) {
@@ -127,7 +126,8 @@ Result<std::vector<Token>> read_tokens(std::string_view text) {
     ++number;
     if (line.empty() && text.size() == static_cast<std::size_t>(line.data() - text.data())) break;
     auto token = read_token_line(line);
-    if (!token) return fail(ErrorCode::invalid, fmt::format("{}: {}", number, token.error().message));
+    if (!token)
+      return fail(ErrorCode::invalid, fmt::format("{}: {}", number, token.error().message));
     const bool twice = std::ranges::any_of(tokens, [&](const Token& known) {
       return known.hash == token->hash || known.label == token->label;
     });

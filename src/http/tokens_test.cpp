@@ -75,8 +75,7 @@ TEST_CASE("one bad line makes the whole file bad") {
   CHECK(token_fault(good_line + good_line) == "2: a hash or label is there twice");
   CHECK(token_fault("\n" + good_line) == "1: a token has HASH, ROLE, USER, CREATED and LABEL");
   CHECK(token_fault(good_line.substr(1)) == "1: the hash is not 64 digits");
-  CHECK(token_fault(std::string(64, 'A') + good_line.substr(64)) ==
-        "1: the hash is not 64 digits");
+  CHECK(token_fault(std::string(64, 'A') + good_line.substr(64)) == "1: the hash is not 64 digits");
   CHECK(token_fault(good_line.substr(0, 64) + "\troot\tann\t17\tx") ==
         "1: the role is not owner, viewer or operator");
   CHECK(token_fault(good_line.substr(0, 64) + "\towner\tann\t1e9\tx") ==
@@ -106,8 +105,7 @@ TEST_CASE("two processes do not change the file at once") {
   const auto path = folder.path("tokens");
   const auto lock = open_own_file(path + ".lock", O_RDWR);
   REQUIRE(::flock(lock->number(), LOCK_EX) == 0);
-  CHECK(add_token(path, {"ann", Role::owner, "laptop", 17}).error().code ==
-        ErrorCode::unavailable);
+  CHECK(add_token(path, {"ann", Role::owner, "laptop", 17}).error().code == ErrorCode::unavailable);
 }
 
 }  // namespace schedmate::http

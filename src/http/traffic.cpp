@@ -104,9 +104,8 @@ void Traffic::sweep() {
   }
   for (const auto& exchange : late) {
     exchange->enter(Stage::sending, time + options_.times.sending);
-    if (exchange->answer(error_reply(Refusal{.status = 504,
-                                             .message = "there was no answer in time",
-                                             .mend = "try again later"})))
+    if (exchange->answer(error_reply(Refusal{
+            .status = 504, .message = "there was no answer in time", .mend = "try again later"})))
       ++counters_->late;
   }
 }
@@ -144,10 +143,9 @@ std::optional<Reply> Traffic::standing_reply(const Request& request) const {
     }
     case RouteName::readyz: {
       const Readiness state = options_.ready ? options_.ready() : Readiness{};
-      return json_reply({{"schema", request.route->schema},
-                         {"ready", state.ready},
-                         {"reasons", state.reasons}},
-                        state.ready ? 200 : 503);
+      return json_reply(
+          {{"schema", request.route->schema}, {"ready", state.ready}, {"reasons", state.reasons}},
+          state.ready ? 200 : 503);
     }
     default:
       return std::nullopt;
@@ -162,9 +160,8 @@ std::optional<Reply> Traffic::read_body(Request& request) {
     return std::nullopt;
   }
   counters_->refuse(Cause::malformed);
-  return error_reply(Refusal{.status = 400,
-                             .message = document.error().message,
-                             .mend = "correct the JSON of the body"});
+  return error_reply(Refusal{
+      .status = 400, .message = document.error().message, .mend = "correct the JSON of the body"});
 }
 
 bool Traffic::dispatch(const ExchangePointer& exchange) {

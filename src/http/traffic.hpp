@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What door and carriers share: the exchanges that are open, by the descriptor of their connection,
-/// and what becomes of a request whose last byte has come.
+/// What door and carriers share: the exchanges that are open, by the descriptor of their
+/// connection, and what becomes of a request whose last byte has come.
 
 #include <condition_variable>
 #include <map>

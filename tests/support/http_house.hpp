@@ -113,12 +113,9 @@ class HttpHouse {
     } else if (request.query.contains("tail") && request.query["tail"] == "dropped") {
       const http::Answer last = std::move(answer);
     } else {
-      Document document{{"schema", request.route->schema},
-                        {"route", request.route->word},
-                        {"user", request.caller.user},
-                        {"by", request.by},
-                        {"query", request.query},
-                        {"body_bytes", request.body.size()}};
+      Document document{{"schema", request.route->schema}, {"route", request.route->word},
+                        {"user", request.caller.user},     {"by", request.by},
+                        {"query", request.query},          {"body_bytes", request.body.size()}};
       answer(http::json_reply(document));
     }
   }
