@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "http/stream.hpp"
@@ -110,17 +111,13 @@ MHD_Result send(MHD_Connection* connection, Traffic& traffic, const ExchangePoin
   return MHD_queue_response(connection, static_cast<unsigned>(reply.status), response.get());
 }
 
-MHD_Result on_request(void* traffic_pointer, MHD_Connection* connection, const char* /*path*/,
-                      const char* /*method*/, const char* /*version*/, const char* bytes,
-                      size_t* size, void** /*context*/) {
-  auto& traffic = *static_cast<Traffic*>(traffic_pointer);
+MHD_Result serve_request(Traffic& traffic, MHD_Connection* connection, std::string_view part) {
   const Held* const held = held_by(connection);
   if (held == nullptr || !*held) return MHD_NO;
   const ExchangePointer& exchange = *held;
   if (exchange->begin()) return MHD_YES;
-  if (*size > 0) {
-    exchange->append({bytes, *size});
-    *size = 0;
+  if (!part.empty()) {
+    exchange->append(part);
     return MHD_YES;
   }
   if (auto reply = exchange->take_reply())
@@ -130,6 +127,15 @@ MHD_Result on_request(void* traffic_pointer, MHD_Connection* connection, const c
   auto reply = exchange->take_reply();
   return reply ? send(connection, traffic, exchange, std::move(*reply)) : MHD_NO;
 }
+
+/// Called for the head, for each part of the body, at its end, and once the reply is there.
+constexpr MHD_AccessHandlerCallback on_request =
+    [](void* traffic, MHD_Connection* connection, const char* /*path*/, const char* /*method*/,
+       const char* /*version*/, const char* bytes, size_t* size, void** /*context*/) {
+      const std::string_view part(*size == 0 ? "" : bytes, *size);
+      *size = 0;
+      return serve_request(*static_cast<Traffic*>(traffic), connection, part);
+    };
 
 class MicroHttpd final : public Carrier {
  public:

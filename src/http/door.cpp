@@ -19,6 +19,7 @@ namespace schedmate::http {
 namespace {
 
 constexpr std::chrono::milliseconds tick_time{200};
+constexpr std::chrono::milliseconds look_time{50};
 constexpr std::chrono::milliseconds wake_pause{50};  ///< between two rounds of waking streams
 constexpr std::chrono::milliseconds leave_time{1000};
 constexpr int most_looks = 256;  ///< at one head: it must not come byte by byte for ever
@@ -97,15 +98,18 @@ void Door::run(const std::function<bool()>& stopped) {
     const int count = ::epoll_wait(epoll_.number(), events.data(), events.size(), wait_ms);
     for (int i = 0; i < count; ++i) {
       const epoll_event& event = events.at(static_cast<std::size_t>(i));
-      if (event.data.fd == bell_->number())
-        bell_->hear();
-      else if (event.data.fd == unix_.number())
+      if (event.data.fd == bell_->number()) {
+        bell_->hear();  // a name has come
+        next_look_ = {};
+      } else if (event.data.fd == unix_.number()) {
         accept_from(unix_, true);
-      else if (event.data.fd == tcp_.number())
+      } else if (event.data.fd == tcp_.number()) {
         accept_from(tcp_, false);
-      else
+      } else {
         serve(event.data.fd, event.events);
+      }
     }
+    look_after_guests();
     tick();
     wake_streams();
   }
@@ -271,9 +275,10 @@ void Door::serve(int file, std::uint32_t events) {
   if (!stays) guests_.erase(found);
 }
 
-void Door::tick() {
+void Door::look_after_guests() {
   const auto time = now();
-  const bool is_full = time >= next_tick_;
+  if (time < next_look_) return;
+  next_look_ = time + look_time;
   for (auto at = guests_.begin(); at != guests_.end();) {
     Guest& guest = at->second;
     bool stays = true;
@@ -292,7 +297,11 @@ void Door::tick() {
     }
     at = stays ? std::next(at) : guests_.erase(at);
   }
-  if (!is_full) return;
+}
+
+void Door::tick() {
+  const auto time = now();
+  if (time < next_tick_) return;
   next_tick_ = time + tick_time;
   traffic_->counters().open = static_cast<std::int64_t>(traffic_->peers().connections());
   std::erase_if(failures_,

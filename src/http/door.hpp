@@ -83,6 +83,7 @@ class Door {
   bool drain(Guest& guest);
   void serve(int file, std::uint32_t events);
   void tick();
+  void look_after_guests();
   void wake_streams();
   void watch(const Guest& guest);
   [[nodiscard]] std::chrono::nanoseconds now() const { return traffic_->now(); }
@@ -103,7 +104,7 @@ class Door {
   std::map<std::string, Failures> failures_;
   std::vector<char> buffer_;
   std::deque<ExchangePointer> to_wake_;
-  std::chrono::nanoseconds next_tick_{}, next_wake_{};
+  std::chrono::nanoseconds next_tick_{}, next_look_{}, next_wake_{};
 };
 
 }  // namespace schedmate::http

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "base/output.hpp"
 #include "tests/support/http_house.hpp"

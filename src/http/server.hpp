@@ -15,6 +15,7 @@
 #include <schedmate/clock.hpp>
 #include <schedmate/result.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "http/guard.hpp"
@@ -34,7 +35,11 @@ class Answer {
   Answer(std::shared_ptr<Exchange> exchange, std::shared_ptr<void> room)
       : exchange_(std::move(exchange)), room_(std::move(room)) {}
   Answer(Answer&& other) noexcept = default;
-  Answer& operator=(Answer&& other) noexcept = default;
+  Answer& operator=(Answer&& other) noexcept {
+    std::swap(exchange_, other.exchange_);
+    std::swap(room_, other.room_);
+    return *this;
+  }
   Answer(const Answer&) = delete;
   Answer& operator=(const Answer&) = delete;
   ~Answer();

@@ -10,7 +10,6 @@
 #include <deque>
 #include <memory>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <utility>
@@ -97,28 +96,7 @@ class HttpHouse {
       handle(std::move(request), std::move(answer));
     }
   }
-  void handle(http::Request request, http::Answer answer) {
-    using http::RouteName;
-    const std::string_view owner = request.ids.empty()     ? "none"
-                                   : request.ids[0] == "7" ? "ann"
-                                   : request.ids[0] == "8" ? "bob"
-                                                           : "me";
-    const bool names_job = request.route->path.contains("/jobs/{ID}");
-    if (names_job && !request.caller.may_see_jobs_of(owner)) {
-      answer(http::error_reply(Error{ErrorCode::not_found, "no such job"}));
-    } else if (request.route->name == RouteName::events) {
-      answer({.events = log});
-    } else if (request.query.contains("tail") && request.query["tail"] == "never") {
-      kept_.push_back(std::move(answer));
-    } else if (request.query.contains("tail") && request.query["tail"] == "dropped") {
-      const http::Answer last = std::move(answer);
-    } else {
-      Document document{{"schema", request.route->schema}, {"route", request.route->word},
-                        {"user", request.caller.user},     {"by", request.by},
-                        {"query", request.query},          {"body_bytes", request.body.size()}};
-      answer(http::json_reply(document));
-    }
-  }
+  void handle(http::Request request, http::Answer answer);
 
   Scratch folder_;
   std::mutex mutex_;
