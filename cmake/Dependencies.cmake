@@ -34,6 +34,7 @@ schedmate_need(yaml-cpp DEBIAN libyaml-cpp-dev FIND yaml-cpp)
 schedmate_need_pc(treesitter tree-sitter libtree-sitter-dev)
 schedmate_need_pc(curl libcurl libcurl4-openssl-dev)
 schedmate_need_pc(httplib cpp-httplib libcpp-httplib-dev)
+schedmate_need_pc(microhttpd libmicrohttpd libmicrohttpd-dev)
 schedmate_need_pc(sqlite sqlite3 libsqlite3-dev)
 schedmate_need_pc(hiredis hiredis libhiredis-dev)
 # Debian's XGBoost has no pkg-config file and its CMake file asks for what is not packaged.

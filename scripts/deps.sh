@@ -19,6 +19,7 @@ build_set=(
   libssl-dev                       # content hashes, TLS
   libcurl4-openssl-dev             # model servers
   libcpp-httplib-dev               # the tests' model server
+  libmicrohttpd-dev                # the daemon's front door
   libsqlite3-dev libhiredis-dev    # the history
   libxgboost-dev                   # the estimator gbdt
   python3                          # the trainer of the demonstration

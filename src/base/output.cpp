@@ -103,7 +103,7 @@ void remove_part_files() noexcept {
   }
 }
 
-Result<OutputFile> OutputFile::create(const std::string& path) {
+Result<OutputFile> OutputFile::create(const std::string& path, Kept kept) {
   constexpr std::size_t most_of_name = 200;  // a name has 255 bytes
   const std::filesystem::path target(path);
   auto folder = open_folder(target.parent_path().string());
@@ -122,7 +122,9 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
   file.part_ = fmt::format("{}{}.{:016x}.part", prefix, ::getpid(), random);
   file.slot_ = remember((target.parent_path() / file.part_).string());
   file.descriptor_ = ::openat(file.folder_.number(), file.part_.c_str(),
-                              O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+                              O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                              kept == Kept::secret ? 0600 : 0666);
+  file.kept_ = kept;
   if (file.descriptor_ < 0) {
     const int error = errno;
     forget(std::exchange(file.slot_, std::nullopt));
@@ -146,6 +148,7 @@ OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
   slot_ = std::exchange(other.slot_, std::nullopt);
   descriptor_ = std::exchange(other.descriptor_, -1);
   error_ = other.error_;
+  kept_ = other.kept_;
   return *this;
 }
 
@@ -179,6 +182,7 @@ void OutputFile::discard() {
 
 Result<void> OutputFile::commit() {
   flush();
+  if (kept_ == Kept::secret && ::fsync(descriptor_) != 0 && error_ == 0) error_ = errno;
   if (::close(std::exchange(descriptor_, -1)) != 0 && error_ == 0) error_ = errno;
   const std::string name = std::filesystem::path(path_).filename().string();
   if (error_ == 0 &&
@@ -195,8 +199,8 @@ Result<void> OutputFile::commit() {
   return {};
 }
 
-Result<void> write_file(const std::string& path, std::string_view text) {
-  return OutputFile::create(path).and_then([&](OutputFile file) {
+Result<void> write_file(const std::string& path, std::string_view text, Kept kept) {
+  return OutputFile::create(path, kept).and_then([&](OutputFile file) {
     file.append(text);
     return file.commit();
   });

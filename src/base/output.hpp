@@ -8,6 +8,7 @@
 /// way to the folder.
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <schedmate/result.hpp>
 #include <string>
@@ -17,11 +18,15 @@
 
 namespace schedmate {
 
+/// Whose the file is: everybody's, as the umask says, or a secret of its owner (rights 0600), which
+/// is on the disk before it takes its place.
+enum class Kept : std::uint8_t { open, secret };
+
 class OutputFile {
  public:
   /// Opens a part file beside `path`. Errors: unavailable (folder absent, no rights, disk full),
   /// refused (root, and a link of another user on the way).
-  static Result<OutputFile> create(const std::string& path);
+  static Result<OutputFile> create(const std::string& path, Kept kept = Kept::open);
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&& other) noexcept;
   OutputFile(const OutputFile&) = delete;
@@ -41,10 +46,11 @@ class OutputFile {
   std::optional<std::size_t> slot_;  ///< where remove_part_files() finds the part file
   int descriptor_ = -1;
   int error_ = 0;
+  Kept kept_ = Kept::open;
 };
 
 /// Whole file in one go.
-Result<void> write_file(const std::string& path, std::string_view text);
+Result<void> write_file(const std::string& path, std::string_view text, Kept kept = Kept::open);
 
 /// A folder with its parents; nothing happens when it is there. Errors: unavailable.
 Result<void> make_folder(const std::string& path);

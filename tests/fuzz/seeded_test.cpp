@@ -32,7 +32,7 @@ std::vector<Target> targets() {
       {"kernel_log", fuzz_kernel_log}, {"log_reply", fuzz_log_reply},
       {"recipes", fuzz_recipes},       {"accounting", fuzz_accounting},
       {"elastic", fuzz_elastic},       {"jobstats", fuzz_jobstats},
-      {"slurm/", fuzz_slurm},
+      {"slurm/", fuzz_slurm},          {"http/", fuzz_http},
   };
 }
 

@@ -28,6 +28,7 @@ void fuzz_kernel_log(std::string_view input);
 void fuzz_accounting(std::string_view input);  ///< and the world that whatif makes of it
 void fuzz_jobstats(std::string_view input);    ///< comments in accounting dumps
 void fuzz_slurm(std::string_view input);       ///< a cluster's queue
+void fuzz_http(std::string_view input);        ///< heads of requests, targets, token files
 void fuzz_elastic(std::string_view input);     ///< clusters, applications and their tables
 
 /// What every reader promises of its result, good or bad.

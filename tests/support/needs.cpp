@@ -62,6 +62,11 @@ Need needs_fuse() {
   return need("needs fuse", mounts, "root and /dev/fuse");
 }
 
+Need needs_promtool() {
+  return need("needs promtool", std::filesystem::exists("/usr/bin/promtool"),
+              "promtool of Debian's prometheus");
+}
+
 Need needs_ordinary_user() { return need("needs user", ::geteuid() != 0, "an ordinary user"); }
 
 Need needs_no_sanitizer() { return need("needs room", !is_sanitized, "no sanitizer"); }

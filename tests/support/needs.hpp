@@ -29,6 +29,8 @@ class Need {
 [[nodiscard]] Need needs_shared(const std::string& path);
 [[nodiscard]] Need needs_root();
 [[nodiscard]] Need needs_ordinary_user();
+/// Prometheus' own check of metrics.
+[[nodiscard]] Need needs_promtool();
 /// A file system in user space that a test can mount.
 [[nodiscard]] Need needs_fuse();
 /// Room in the address space, of which the sanitizers take all.

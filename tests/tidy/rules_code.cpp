@@ -16,9 +16,10 @@ using Names = std::span<const std::string_view>;
 constexpr std::string_view libraries[] = {"nlohmann",   "toml++",      "CLI",       "fmt",
                                           "simdjson.h", "zlib.h",      "zstd.h",    "doctest",
                                           "openssl",    "tree_sitter", "httplib.h", "sqlite3.h",
-                                          "yaml-cpp",   "hiredis",     "curl"};
-/// Too slow to compile for any header, also those within a module.
-constexpr std::string_view slow_libraries[] = {"nlohmann", "toml++", "CLI", "httplib.h"};
+                                          "yaml-cpp",   "hiredis",     "curl",      "microhttpd.h"};
+/// For no header, also those within a module: slow to compile, or the business of one file.
+constexpr std::string_view slow_libraries[] = {"nlohmann", "toml++", "CLI", "httplib.h",
+                                               "microhttpd.h"};
 bool contains(Names names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }

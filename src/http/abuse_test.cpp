@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a hostile client can send: tests/fixtures/http/abuses.txt as bytes, and what takes time or
+/// many connections. After each, others are served at once and memory stays bounded.
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <fstream>
+#include <memory>
+
+#include "base/input.hpp"
+#include "base/text.hpp"
+#include "tests/support/http_house.hpp"
+
+namespace schedmate::http {
+namespace {
+
+using testing::body_of;
+using testing::HttpHouse;
+using testing::RawClient;
+using testing::status_of;
+using Clients = std::vector<std::unique_ptr<RawClient>>;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+long rss_anon_kib() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("RssAnon:")) return std::stol(line.substr(8));
+  return 0;
+}
+
+/// "{3*ab}" as "ababab", one in another, and the escapes of bytes.
+std::string as_bytes(std::string_view text) {
+  std::string bytes;
+  while (!text.empty()) {
+    const std::size_t star = text.front() == '{' ? text.find_first_not_of("0123456789", 1) : 0;
+    if (star > 1 && text.substr(star, 1) == "*") {
+      int depth = 1;
+      std::size_t end = star + 1;
+      for (; depth > 0; ++end) depth += text[end] == '{' ? 1 : text[end] == '}' ? -1 : 0;
+      const std::string part = as_bytes(text.substr(star + 1, end - star - 2));
+      for (int left = std::stoi(std::string(text.substr(1, star - 1))); left > 0; --left)
+        bytes += part;
+      text.remove_prefix(end);
+    } else if (text.front() == '\\' && text.size() > 1) {
+      const char kind = text[1];
+      const bool hex = kind == 'x';
+      bytes += hex ? static_cast<char>(std::stoi(std::string(text.substr(2, 2)), nullptr, 16))
+               : kind == 'r' ? '\r'
+               : kind == 'n' ? '\n'
+               : kind == 't' ? '\t'
+                             : '\0';
+      text.remove_prefix(hex ? 4 : 2);
+    } else {
+      bytes += text.front();
+      text.remove_prefix(1);
+    }
+  }
+  return bytes;
+}
+
+void check_served(const HttpHouse& house) {
+  const auto begin = steady_clock::now();
+  CHECK(status_of(house.ask("GET /api/v1/jobs", house.ann)) == 200);
+  CHECK(steady_clock::now() - begin < milliseconds(500));
+}
+
+/// Whether the kernel lets this process open so many descriptors.
+bool may_open(rlim_t files) {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = std::max(limit.rlim_cur, std::min(limit.rlim_max, files));
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur >= files;
+}
+
+Clients crowd(const HttpHouse& house, int count, const std::string& first_words) {
+  Clients clients;
+  for (int i = 0; i < count; ++i) {
+    clients.push_back(std::make_unique<RawClient>(house.server->tcp_port()));
+    clients.back()->send(first_words);
+  }
+  return clients;
+}
+
+}  // namespace
+
+TEST_CASE("hostile bytes get the status of the table, and others are served") {
+  const HttpHouse house([](ServerOptions& options) { options.times.body = milliseconds(1000); });
+  const auto table = read_file(SCHEDMATE_SOURCE_DIR "/tests/fixtures/http/abuses.txt").value();
+  check_served(house);
+  const long before = rss_anon_kib();
+  int cases = 0;
+  for (const std::string_view line : split(table, '\n')) {
+    if (line.empty() || line.starts_with('#')) continue;
+    const std::size_t first = line.find(" | ");
+    const std::size_t second = line.find(" | ", first + 3);
+    const std::string wanted(line.substr(0, first));
+    const std::string name(line.substr(first + 3, second - first - 3));
+    std::string_view rest = line.substr(second + 3);
+    const bool is_half = rest.starts_with("half");
+    if (is_half) rest.remove_prefix(4);
+    std::string bytes = as_bytes(rest);
+    if (const std::size_t at = bytes.find("@T"); at != std::string::npos)
+      bytes.replace(at, 2, house.ann);
+    RawClient client = house.knock();
+    client.send(bytes);
+    if (is_half) client.finish_sending();
+    const std::string reply = client.read();
+    CHECK_MESSAGE(client.is_closed(), name);
+    const std::string got = reply.empty() ? "close" : std::to_string(status_of(reply));
+    CHECK_MESSAGE(got == wanted, name << ": " << reply.substr(0, 400));
+    CHECK_MESSAGE(reply.find("\nHTTP/1.1 ") == std::string::npos, name << ": two replies");
+    check_served(house);
+    ++cases;
+  }
+  CHECK(cases >= 90);
+  CHECK(rss_anon_kib() - before < 8 * 1024);
+}
+
+TEST_CASE("a head or body that comes slowly is cut off at its deadline") {
+  const HttpHouse house([](ServerOptions& options) {
+    options.times.head = milliseconds(400);
+    options.times.body = milliseconds(400);
+  });
+  const auto drip = [&](const std::string& start, const std::string& drop) {
+    RawClient client = house.knock();
+    client.send(start);
+    const auto begin = steady_clock::now();
+    while (!client.is_closed() && steady_clock::now() - begin < std::chrono::seconds(5)) {
+      client.send(drop);
+      client.read("", milliseconds(20));
+    }
+    CHECK(client.is_closed());
+    CHECK(steady_clock::now() - begin < milliseconds(2500));
+    return client.read();
+  };
+  CHECK(status_of(drip("", "G")) == 408);
+  CHECK(status_of(drip("GET /healthz HTTP/1.1\r\nHost: localhost\r\n", "X: 1\r\n")) >= 408);
+  CHECK(drip("POST /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + house.ann +
+                 "\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n",
+             " ")
+            .empty());
+  RawClient silent = house.knock();
+  CHECK(status_of(silent.read()) == 408);
+  check_served(house);
+}
+
+TEST_CASE("one peer may hold only so many connections, and all of them so many") {
+  const HttpHouse house([](ServerOptions& options) {
+    options.bounds.connections = 40;
+    options.bounds.connections_per_peer = 30;
+  });
+  Clients crowded = crowd(house, 30, "GET");
+  RawClient over = house.knock();
+  const auto reply = over.read();
+  CHECK(status_of(reply) == 429);
+  CHECK(reply.contains("Retry-After"));
+  // The unix socket is another peer and still open.
+  RawClient local(house.socket());
+  local.send("GET /healthz HTTP/1.0\r\n\r\n");
+  CHECK(status_of(local.read()) == 200);
+  crowded.clear();
+  for (int i = 0; i < 100 && house.server->counters().open > 1; ++i)
+    std::this_thread::sleep_for(milliseconds(10));
+  check_served(house);
+}
+
+TEST_CASE("thousands of connections that say nothing leave room and little memory") {
+  REQUIRE(may_open(6000));
+  const HttpHouse house([](ServerOptions& options) {
+    options.bounds.connections = 1500;
+    options.bounds.connections_per_peer = 1400;
+  });
+  check_served(house);
+  const long before = rss_anon_kib();
+  const Clients silent = crowd(house, 2500, "GET /healthz HTTP/1.1\r\nHost: local");
+  CHECK(rss_anon_kib() - before < 8 * 1024);
+  RawClient local(house.socket());
+  const auto begin = steady_clock::now();
+  local.send("GET /api/v1/jobs HTTP/1.0\r\n\r\n");
+  CHECK(status_of(local.read()) == 200);
+  CHECK(steady_clock::now() - begin < milliseconds(500));
+}
+
+TEST_CASE("bodies that are announced and not sent do not take the room of others") {
+  const HttpHouse house(
+      [](ServerOptions& options) { options.bounds.body_bytes_per_peer = 1U << 20U; });
+  const std::string head =
+      "POST /api/v1/diagnose HTTP/1.1\r\nHost: localhost\r\nAuthorization: "
+      "Bearer " +
+      house.ann +
+      "\r\nContent-Type: application/json\r\n"
+      "Content-Length: 500000\r\n\r\n{";
+  const Clients stalled = crowd(house, 2, head);
+  std::this_thread::sleep_for(milliseconds(100));
+  RawClient third = house.knock();
+  third.send(head);
+  CHECK(status_of(third.read()) == 429);
+  check_served(house);
+}
+
+TEST_CASE("a handler that never answers gets 504, one that drops the request 500") {
+  const HttpHouse house([](ServerOptions& options) { options.times.answer = milliseconds(300); });
+  CHECK(status_of(house.ask("GET /api/v1/jobs/7/log?tail=never", house.ann)) == 504);
+  CHECK(house.server->counters().late == 1);
+  CHECK(status_of(house.ask("GET /api/v1/jobs/7/log?tail=dropped", house.ann)) == 500);
+  check_served(house);
+}
+
+TEST_CASE("handlers hold so many requests and no more") {
+  const HttpHouse house([](ServerOptions& options) { options.most_asked = 3; });
+  const std::string line =
+      "GET /api/v1/jobs/7/log?tail=never HTTP/1.1\r\nHost: localhost\r\n"
+      "Authorization: Bearer " +
+      house.ann + "\r\n\r\n";
+  const Clients waiting = crowd(house, 3, line);
+  std::this_thread::sleep_for(milliseconds(100));
+  CHECK(status_of(house.ask("GET /api/v1/jobs", house.ann)) == 503);
+  CHECK(status_of(house.ask("GET /healthz")) == 200);
+}
+
+TEST_CASE("wrong tokens are answered ever more slowly, right ones and the socket never") {
+  const HttpHouse house(
+      [](ServerOptions& options) { options.times.login_delay = milliseconds(600); });
+  const auto takes = [&](const std::string& token, int status) {
+    const auto begin = steady_clock::now();
+    CHECK(status_of(house.ask("GET /api/v1/jobs", token)) == status);
+    return steady_clock::now() - begin;
+  };
+  for (int i = 0; i < 5; ++i) CHECK(takes("smt_wrong", 401) < milliseconds(150));
+  takes("smt_wrong", 401);
+  takes("smt_wrong", 401);
+  takes("smt_wrong", 401);
+  CHECK(takes("smt_wrong", 401) >= milliseconds(600));
+  CHECK(takes(house.ann, 200) < milliseconds(150));
+  RawClient local(house.socket());
+  const auto begin = steady_clock::now();
+  local.send("GET /api/v1/jobs HTTP/1.0\r\nAuthorization: Bearer smt_wrong\r\n\r\n");
+  CHECK(status_of(local.read()) == 200);
+  CHECK(steady_clock::now() - begin < milliseconds(150));
+}
+
+TEST_CASE("stopping ends every connection within two seconds") {
+  HttpHouse house;
+  const std::string auth =
+      " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + house.ann + "\r\n";
+  const Clients silent = crowd(house, 20, "GET");
+  Clients waiting = crowd(house, 20, "GET /api/v1/jobs/7/log?tail=never" + auth + "\r\n");
+  const Clients streams = crowd(house, 20, "GET /api/v1/events" + auth + "\r\n");
+  const Clients bodies = crowd(house, 20,
+                               "POST /api/v1/jobs" + auth +
+                                   "Content-Type: application/json\r\n"
+                                   "Content-Length: 60000\r\n\r\n{");
+  std::this_thread::sleep_for(milliseconds(200));
+  const auto begin = steady_clock::now();
+  house.server->stop();
+  CHECK(steady_clock::now() - begin < milliseconds(2000));
+  for (const auto& client : waiting) CHECK(status_of(client->read()) == 503);
+  for (const auto* clients : {&silent, &streams, &bodies})
+    for (const auto& client : *clients) {
+      client->read("", milliseconds(100));
+      CHECK(client->is_closed());
+    }
+  CHECK_THROWS(RawClient(house.socket()));
+}
+
+}  // namespace schedmate::http

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http/exchange.hpp"
+
+#include <utility>
+
+namespace schedmate::http {
+
+void Exchange::attach(void* connection, Halt halt) {
+  const std::scoped_lock lock(mutex_);
+  connection_ = connection;
+  halt_ = halt;
+  attached_ = true;
+}
+
+bool Exchange::await(std::chrono::nanoseconds due) {
+  const std::scoped_lock lock(mutex_);
+  if (ended_) return false;
+  stage_ = Stage::answer;
+  due_ = due;
+  suspended_ = true;
+  if (halt_.suspend != nullptr) halt_.suspend(connection_);
+  return true;
+}
+
+std::optional<Reply> Exchange::take_reply() {
+  const std::scoped_lock lock(mutex_);
+  return std::exchange(reply_, std::nullopt);
+}
+
+void Exchange::enter(Stage stage, std::chrono::nanoseconds due) {
+  stage_ = stage;
+  due_ = due;
+}
+
+void Exchange::resume() {
+  if (!std::exchange(suspended_, false)) return;
+  if (halt_.resume != nullptr) halt_.resume(connection_);
+}
+
+bool Exchange::answer(Reply reply) {
+  const std::scoped_lock lock(mutex_);
+  if (std::exchange(answered_, true)) return false;
+  reply_ = std::move(reply);
+  resume();
+  return true;
+}
+
+void Exchange::end() {
+  const std::scoped_lock lock(mutex_);
+  ended_ = true;
+  resume();
+}
+
+void Exchange::wake(bool heartbeat) {
+  const std::scoped_lock lock(mutex_);
+  woken_ = true;
+  heartbeat_ = heartbeat_ || heartbeat;
+  resume();
+}
+
+bool Exchange::rest() {
+  const std::scoped_lock lock(mutex_);
+  if (std::exchange(woken_, false) || ended_) return false;
+  suspended_ = true;
+  if (halt_.suspend != nullptr) halt_.suspend(connection_);
+  return true;
+}
+
+bool Exchange::take_heartbeat() {
+  const std::scoped_lock lock(mutex_);
+  return std::exchange(heartbeat_, false);
+}
+
+}  // namespace schedmate::http

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Starting, and what a name service that hangs may not hold up.
+#include "http/server.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <chrono>
+
+#include "base/output.hpp"
+#include "tests/support/http_house.hpp"
+
+namespace schedmate::http {
+namespace {
+
+using testing::HttpHouse;
+using testing::RawClient;
+using testing::Scratch;
+using testing::status_of;
+
+ErrorCode start_fault(const ServerOptions& options) {
+  const auto started = Server::start(options);
+  REQUIRE(!started);
+  return started.error().code;
+}
+
+ServerOptions plain_options() {
+  ServerOptions options;
+  options.clock = settings::machine_clock();
+  options.handler = [](Request, Answer answer) { answer(text_reply("here")); };
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("an address that is none, or taken, is an error that says so") {
+  const Scratch folder;
+  auto options = plain_options();
+  for (const char* bad : {"localhost:80", "127.0.0.1", "127.0.0.1:", "127.0.0.1:99999", "::1:80",
+                          "[::1]", "*:80", "1.2.3:80"}) {
+    options.tcp = bad;
+    CHECK_MESSAGE(start_fault(options) == ErrorCode::invalid, bad);
+  }
+  options.tcp = "";
+  options.unix_path = folder.path(std::string(200, 'x'));
+  CHECK(start_fault(options) == ErrorCode::invalid);
+  REQUIRE(write_file(folder.path("file"), "kept"));
+  options.unix_path = folder.path("file");
+  CHECK(start_fault(options) == ErrorCode::invalid);
+  options.unix_path = folder.path("absent/api.sock");
+  CHECK(start_fault(options) == ErrorCode::unavailable);
+  options.unix_path = folder.path("api.sock");
+  auto first = Server::start(options).value();
+  CHECK(start_fault(options) == ErrorCode::conflict);
+  struct stat status{};
+  REQUIRE(::stat(options.unix_path.c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777U) == 0666);
+  first.reset();
+  CHECK(::stat(options.unix_path.c_str(), &status) != 0);
+}
+
+TEST_CASE("a socket that a killed daemon left behind is replaced") {
+  const Scratch folder;
+  auto options = plain_options();
+  options.unix_path = folder.path("api.sock");
+  {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(static_cast<void*>(address.sun_path), options.unix_path.c_str(),
+                options.unix_path.size() + 1);
+    const Descriptor left(::socket(AF_UNIX, SOCK_STREAM, 0));
+    const auto* const named = reinterpret_cast<const sockaddr*>(&address);  // NOLINT: of the system
+    REQUIRE(::bind(left.number(), named, sizeof address) == 0);
+  }
+  const auto server = Server::start(options).value();
+  RawClient client(options.unix_path);
+  client.send("GET /api/v1/jobs HTTP/1.0\r\n\r\n");
+  CHECK(client.read().ends_with("here"));
+}
+
+TEST_CASE("a name service that hangs holds up nobody but the unknown") {
+  const HttpHouse house([](ServerOptions& options) {
+    options.times.head = std::chrono::milliseconds(700);
+    options.user_name = [](uid_t) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+      return std::string("me");
+    };
+  });
+  RawClient unknown(house.socket());
+  unknown.send("GET /api/v1/jobs HTTP/1.0\r\n\r\n");
+  const auto begin = std::chrono::steady_clock::now();
+  CHECK(status_of(house.ask("GET /api/v1/jobs", house.ann)) == 200);
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(500));
+  CHECK(status_of(unknown.read()) == 408);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1000));
+  RawClient known(house.socket());
+  known.send("GET /api/v1/jobs HTTP/1.0\r\n\r\n");
+  CHECK(status_of(known.read()) == 200);
+}
+
+}  // namespace schedmate::http

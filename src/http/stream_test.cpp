@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Streams of events through the real front door.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <fstream>
+#include <memory>
+
+#include "tests/support/http_house.hpp"
+
+namespace schedmate::http {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::HttpHouse;
+using testing::RawClient;
+using testing::status_of;
+
+std::string listen_line(const std::string& token, const std::string& more = "") {
+  return "GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + token +
+         "\r\n" + more + "\r\n";
+}
+
+long anonymous_kib() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("RssAnon:")) return std::stol(line.substr(8));
+  return 0;
+}
+
+template <class Condition>
+bool soon(Condition condition) {
+  for (int i = 0; i < 500; ++i) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(milliseconds(10));
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("a stream begins with full, then follows what its caller may see") {
+  const HttpHouse house;
+  house.log->publish({"job", "0"});
+  RawClient client = house.knock();
+  client.send(listen_line(house.ann));
+  CHECK(client.read("data: {}").contains("id: 1\nevent: full\n"));
+  house.log->publish({"job", "{\"id\": \"8\"}", Audience::owner, "bob"});
+  house.log->publish({"job", "{\"id\": \"7\"}", Audience::owner, "ann"});
+  const auto text = client.read("id: 3\n");
+  CHECK(text.contains("Content-Type: text/event-stream"));
+  CHECK(text.contains("id: 3\nevent: job\ndata: {\"id\": \"7\"}\n\n"));
+  CHECK(!text.contains("\"8\""));
+}
+
+TEST_CASE("who comes back goes on where it was, or is told that it cannot") {
+  const HttpHouse house;  // its log keeps 64 events
+  for (int i = 1; i <= 100; ++i) house.log->publish({"job", std::to_string(i)});
+  RawClient near_end = house.knock();
+  near_end.send(listen_line(house.ann, "Last-Event-ID: 98\r\n"));
+  const auto text = near_end.read("data: 100");
+  CHECK(text.contains("id: 99\nevent: job\ndata: 99\n\nid: 100\n"));
+  CHECK(!text.contains("full"));
+  for (const char* id : {"1", "101", "18446744073709551615"}) {
+    RawClient lost = house.knock();
+    lost.send(listen_line(house.ann, fmt::format("Last-Event-ID: {}\r\n", id)));
+    CHECK(lost.read("data: {}").contains("id: 100\nevent: full\n"));
+  }
+}
+
+TEST_CASE("a stream without events has a heartbeat") {
+  const HttpHouse house(
+      [](ServerOptions& options) { options.times.heartbeat = milliseconds(300); });
+  RawClient client = house.knock();
+  client.send(listen_line(house.ann));
+  CHECK(client.read("\n:\n\n", milliseconds(2000)).contains(":\n\n"));
+}
+
+TEST_CASE("a revoked token ends its streams and no others") {
+  const HttpHouse house;
+  RawClient mine = house.knock();
+  RawClient other = house.knock();
+  mine.send(listen_line(house.ann));
+  other.send(listen_line(house.bob));
+  mine.read("data: {}");
+  other.read("data: {}");
+  REQUIRE(revoke_token(house.tokens_file(), "of ann"));
+  mine.read("", milliseconds(3000));
+  CHECK(mine.is_closed());
+  CHECK(status_of(house.ask("GET /api/v1/jobs", house.ann)) == 401);
+  house.log->publish({"job", "still"});
+  CHECK(other.read("still").contains("still"));
+}
+
+TEST_CASE("listeners that do not read cost little, and the latest reaches those who do") {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = std::max(limit.rlim_cur, std::min<rlim_t>(limit.rlim_max, 6000));
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  REQUIRE(limit.rlim_cur >= 6000);
+  const HttpHouse house([](ServerOptions& options) {
+    options.bounds.connections_per_peer = 1500;
+    options.times.idle_s = 1;
+    options.most_asked = 2000;
+  });
+  CHECK(status_of(house.ask("GET /healthz")) == 200);
+  const long before = anonymous_kib();
+  std::vector<std::unique_ptr<RawClient>> deaf;
+  for (int i = 0; i < 1000; ++i) {
+    deaf.push_back(std::make_unique<RawClient>(house.server->tcp_port()));
+    const int small = 1;  // the smallest buffer that the system gives
+    ::setsockopt(deaf.back()->number(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    deaf.back()->send(listen_line(house.ann));
+  }
+  REQUIRE(soon([&] { return house.server->counters().listeners == 1000; }));
+  RawClient reader = house.knock();
+  reader.send(listen_line(house.ann));
+  reader.read("data: {}");
+  // 12 MB for each listener, of which the log keeps 64 events. The reader lags, too.
+  for (int i = 1; i < 3000; ++i) {
+    house.log->publish({"job", std::string(4000, 'x')});
+    if (i % 100 == 0) CHECK(status_of(house.ask("GET /api/v1/jobs", house.ann)) == 200);
+  }
+  house.log->publish({"job", "the latest"});
+  CHECK(reader.read("id: 3000\n").contains("id: 3000\n"));
+  CHECK(anonymous_kib() - before < 64 * 1024);
+  MESSAGE("1000 deaf listeners: " << (anonymous_kib() - before) / 1024 << " MiB");
+  // Who takes nothing for idle_s is dropped.
+  CHECK(soon([&] { return house.server->counters().listeners < 100; }));
+}
+
+}  // namespace schedmate::http

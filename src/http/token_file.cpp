@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http/token_file.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <utility>
+
+namespace schedmate::http {
+namespace {
+
+std::string mark_of(const std::string& path) {
+  struct stat status{};
+  if (path.empty() || ::lstat(path.c_str(), &status) != 0) return "";
+  return fmt::format("{}:{}:{}:{}.{}:{}.{}:{:o}", status.st_dev, status.st_ino, status.st_size,
+                     status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec,
+                     status.st_ctim.tv_nsec, status.st_mode);
+}
+
+}  // namespace
+
+Result<TokenFile> TokenFile::open(const std::string& path) {
+  TokenFile file;
+  file.path_ = path;
+  if (path.empty()) return file;
+  file.mark_ = mark_of(path);
+  auto tokens = load_tokens(path);
+  if (!tokens) return tl::unexpected(tokens.error());
+  file.tokens_ = std::move(*tokens);
+  return file;
+}
+
+std::set<std::string> TokenFile::hashes() const {
+  std::set<std::string> hashes;
+  for (const Token& token : tokens_) hashes.insert(token.hash);
+  return hashes;
+}
+
+bool TokenFile::refresh() {
+  std::string mark = mark_of(path_);
+  if (mark == mark_) return false;
+  mark_ = std::move(mark);
+  tokens_ = load_tokens(path_).value_or(std::vector<Token>());
+  return true;
+}
+
+}  // namespace schedmate::http

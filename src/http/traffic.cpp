@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http/traffic.hpp"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/json_reader.hpp"
+#include "http/routes.hpp"
+
+namespace schedmate::http {
+namespace {
+
+/// How long a connection may take to reach its carrier's thread.
+constexpr std::chrono::seconds arrival{5};
+
+Reply busy(std::string message) {
+  return error_reply(Refusal{.status = 503,
+                             .message = std::move(message),
+                             .mend = "try again in a moment",
+                             .headers = {{"Retry-After", "1"}}});
+}
+
+}  // namespace
+
+Answer::~Answer() {
+  if (exchange_)
+    exchange_->answer(error_reply(Refusal{.status = 500,
+                                          .message = "the daemon dropped this request",
+                                          .mend = "report this with the daemon's log"}));
+}
+
+bool Answer::operator()(Reply reply) {
+  if (!exchange_) return false;
+  const bool is_first = exchange_->answer(std::move(reply));
+  exchange_ = nullptr;
+  room_ = nullptr;
+  return is_first;
+}
+
+Traffic::Traffic(const ServerOptions& options)
+    : options_(options),
+      counters_(std::make_shared<Counters>()),
+      peers_(std::make_shared<Peers>(options.bounds)),
+      asked_(std::make_shared<std::atomic<std::size_t>>(0)) {}
+
+void Traffic::open(int file, ExchangePointer exchange) {
+  const std::scoped_lock lock(mutex_);
+  open_.insert_or_assign(file, std::move(exchange));
+}
+
+ExchangePointer Traffic::find(int file) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = open_.find(file);
+  return found == open_.end() ? nullptr : found->second;
+}
+
+void Traffic::close(int file, const Exchange* exchange) {
+  ExchangePointer last;  // dies after the lock
+  const std::scoped_lock lock(mutex_);
+  const auto found = open_.find(file);
+  if (found == open_.end() || found->second.get() != exchange) return;
+  last = std::move(found->second);
+  open_.erase(found);
+  if (open_.empty()) emptied_.notify_all();
+}
+
+void Traffic::cut(int file, const Exchange& exchange) const {
+  // What no carrier has taken up may be closed already, and the number be another connection's.
+  if (exchange.is_attached()) ::shutdown(file, SHUT_RDWR);
+}
+
+void Traffic::sweep() {
+  const auto time = now();
+  std::vector<ExchangePointer> late;
+  std::vector<ExchangePointer> quiet;
+  std::vector<ExchangePointer> lost;  // dies after the lock
+  {
+    const std::scoped_lock lock(mutex_);
+    for (auto at = open_.begin(); at != open_.end();) {
+      const auto& [file, exchange] = *at;
+      if (!exchange->is_due(time)) {
+        ++at;
+        continue;
+      }
+      if (!exchange->is_attached() && exchange->is_due(time - arrival)) {
+        lost.push_back(exchange);
+        at = open_.erase(at);
+        continue;
+      }
+      if (exchange->stage() == Stage::answer)
+        late.push_back(exchange);
+      else if (exchange->stage() == Stage::stream)
+        quiet.push_back(exchange);
+      else
+        cut(file, *exchange);
+      ++at;
+    }
+  }
+  for (const auto& exchange : quiet) {
+    exchange->set_due(time + options_.times.heartbeat);
+    exchange->wake(true);
+  }
+  for (const auto& exchange : late) {
+    exchange->enter(Stage::sending, time + options_.times.sending);
+    if (exchange->answer(error_reply(Refusal{
+            .status = 504, .message = "there was no answer in time", .mend = "try again later"})))
+      ++counters_->late;
+  }
+}
+
+std::vector<ExchangePointer> Traffic::all() const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<ExchangePointer> open;
+  open.reserve(open_.size());
+  for (const auto& [file, exchange] : open_) open.push_back(exchange);
+  return open;
+}
+
+std::vector<ExchangePointer> Traffic::streams() const {
+  auto open = all();
+  std::erase_if(open, [](const auto& each) { return each->stage() != Stage::stream; });
+  return open;
+}
+
+void Traffic::keep_tokens(const std::set<std::string>& hashes) {
+  for (const auto& stream : streams()) {
+    const std::string& hash = stream->admitted().token_hash;
+    if (!hash.empty() && !hashes.contains(hash)) stream->end();
+  }
+}
+
+std::optional<Reply> Traffic::standing_reply(const Request& request) const {
+  switch (request.route->name) {
+    case RouteName::healthz:
+      return text_reply("ok\n");
+    case RouteName::metrics: {
+      auto metrics = counters_->metrics();
+      if (options_.metrics)
+        for (Metric& more : options_.metrics()) metrics.push_back(std::move(more));
+      return text_reply(prometheus_text(metrics), "text/plain; version=0.0.4");
+    }
+    case RouteName::readyz: {
+      const Readiness state = options_.ready ? options_.ready() : Readiness{};
+      return json_reply(
+          {{"schema", request.route->schema}, {"ready", state.ready}, {"reasons", state.reasons}},
+          state.ready ? 200 : 503);
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<Reply> Traffic::read_body(Request& request) {
+  if (request.body.empty()) return std::nullopt;
+  auto document = read_json(request.body, {.deepest = 32});
+  if (document) {
+    request.json = std::make_shared<const Document>(std::move(*document));
+    return std::nullopt;
+  }
+  counters_->refuse(Cause::malformed);
+  return error_reply(Refusal{
+      .status = 400, .message = document.error().message, .mend = "correct the JSON of the body"});
+}
+
+bool Traffic::dispatch(const ExchangePointer& exchange) {
+  Request& request = exchange->admitted().request;
+  auto reply = standing_reply(request);
+  if (!reply) reply = read_body(request);
+  if (reply) return exchange->answer(std::move(*reply));
+  if (asked_->fetch_add(1) >= options_.most_asked) {
+    --*asked_;
+    counters_->refuse(Cause::limit);
+    return exchange->answer(busy("the daemon has as many requests to answer as it takes"));
+  }
+  std::shared_ptr<void> room(nullptr, [asked = asked_](void*) { --*asked; });
+  if (!exchange->await(now() + options_.times.answer))
+    return exchange->answer(busy("the daemon is ending"));
+  Request handed = std::move(request);
+  request.route = handed.route;  // what a stream of events goes by
+  request.caller = handed.caller;
+  request.last_event_id = handed.last_event_id;
+  options_.handler(std::move(handed), Answer(exchange, std::move(room)));
+  return false;
+}
+
+void Traffic::end(std::chrono::nanoseconds patience) {
+  for (const auto& exchange : all()) {
+    exchange->answer(busy("the daemon is ending"));
+    exchange->end();
+  }
+  std::unique_lock lock(mutex_);
+  emptied_.wait_for(lock, patience, [this] { return open_.empty(); });
+  for (const auto& [file, exchange] : open_) cut(file, *exchange);
+}
+
+}  // namespace schedmate::http

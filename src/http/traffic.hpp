@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What door and carriers share: the exchanges that are open, by the descriptor of their
+/// connection, and what becomes of a request whose last byte has come.
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "http/exchange.hpp"
+#include "http/metrics.hpp"
+#include "http/peers.hpp"
+#include "http/server.hpp"
+
+namespace schedmate::http {
+
+using ExchangePointer = std::shared_ptr<Exchange>;
+
+class Traffic : public std::enable_shared_from_this<Traffic> {
+ public:
+  explicit Traffic(const ServerOptions& options);
+
+  [[nodiscard]] const ServerOptions& options() const { return options_; }
+  [[nodiscard]] Counters& counters() { return *counters_; }
+  [[nodiscard]] const std::shared_ptr<Counters>& shared_counters() const { return counters_; }
+  [[nodiscard]] Peers& peers() { return *peers_; }
+  [[nodiscard]] std::chrono::nanoseconds now() const { return options_.clock.now(); }
+
+  // The door's thread.
+  void open(int file, ExchangePointer exchange);
+  /// Minds deadlines: ends what takes too long, answers 504 where no handler did, sends heartbeats.
+  void sweep();
+  /// Streams as they are now.
+  [[nodiscard]] std::vector<ExchangePointer> streams() const;
+  /// Ends the streams whose token is none of these hashes.
+  void keep_tokens(const std::set<std::string>& hashes);
+
+  // The carriers' threads.
+  [[nodiscard]] ExchangePointer find(int file) const;
+  void close(int file, const Exchange* exchange);
+  /// The body is there: answers it, or asks the handler and lets the exchange wait (false).
+  [[nodiscard]] bool dispatch(const ExchangePointer& exchange);
+
+  /// Answers and ends everything, waits `patience` for it to be sent, and cuts the rest.
+  void end(std::chrono::nanoseconds patience);
+
+ private:
+  [[nodiscard]] std::optional<Reply> standing_reply(const Request& request) const;
+  /// Why it is none, or nothing and `json` is set.
+  [[nodiscard]] std::optional<Reply> read_body(Request& request);
+  [[nodiscard]] std::vector<ExchangePointer> all() const;
+  void cut(int file, const Exchange& exchange) const;
+
+  ServerOptions options_;
+  std::shared_ptr<Counters> counters_;
+  std::shared_ptr<Peers> peers_;
+  std::shared_ptr<std::atomic<std::size_t>> asked_;  ///< requests that handlers hold
+  mutable std::mutex mutex_;
+  std::condition_variable emptied_;
+  std::map<int, ExchangePointer> open_;
+};
+
+}  // namespace schedmate::http
