@@ -25,10 +25,10 @@ std::string scrape(const HttpHouse& house) { return body_of(house.ask("GET /metr
 TEST_CASE("metrics are lines of Prometheus") {
   const std::vector<Metric> metrics{
       {"a_total", "One \\ two.", MetricKind::counter, "", {{"", 3}}},
-      {"b", "Three.", MetricKind::gauge, "kind", {{"x\"y\n", 0.5}, {"z", 1e12}}}};
+      {"b", "Three.", MetricKind::gauge, "kind", {{"x\"y\n", 0.5}, {"z", 1e18}}}};
   CHECK(prometheus_text(metrics) ==
         "# HELP a_total One \\\\ two.\n# TYPE a_total counter\na_total 3\n"
-        "# HELP b Three.\n# TYPE b gauge\nb{kind=\"x\\\"y\\n\"} 0.5\nb{kind=\"z\"} 1e+12\n");
+        "# HELP b Three.\n# TYPE b gauge\nb{kind=\"x\\\"y\\n\"} 0.5\nb{kind=\"z\"} 1e+18\n");
 }
 
 TEST_CASE("the front door counts, and names no user") {
