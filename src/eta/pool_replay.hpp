@@ -35,6 +35,11 @@ struct Fate {
   std::uint8_t count_freed_by = 0;
 };
 
+/// A node that is down may still hold jobs that the scheduler has not given up.
+[[nodiscard]] constexpr NodeState without_jobs_lost(NodeState state) {
+  return state == NodeState::down ? NodeState::drained : state;
+}
+
 class PoolReplay {
  public:
   PoolReplay(PoolReplay&&) = default;
