@@ -95,7 +95,8 @@ void calibrate_forward(std::vector<Row*>& rows) {
                       .so_far_s = each.so_far_s,
                       .told = each.raw,
                       .then_s = happened ? each.then_s : passed,
-                      .happened = happened});
+                      .happened = happened,
+                      .crowd = static_cast<std::uint64_t>(1000 * (each.pool + 1) + each.day)});
     }
     const EtaCalibration calibration(past);
     for (; i < rows.size() && rows[i]->now_s == now; ++i)

@@ -29,6 +29,9 @@ struct PastForecast {
   /// From the forecast until it happened, seconds; or for how long it has not.
   double then_s = 0;
   bool happened = false;
+  /// Equal for those of one pool and day, which are off together: many count as the root of their
+  /// number. 0: alone.
+  std::uint64_t crowd = 0;
 };
 
 /// Those that a calibration looks at, in their order: of each kind at most 3,000, of more such as
@@ -49,15 +52,16 @@ class EtaCalibration {
  private:
   /// Logs of spans with a minute added, of which differences are alike for short and long ones.
   struct Known {
-    double median, width, so_far;
-    Spans off;
-    bool happened;
+    double median = 0, width = 0, so_far = 0;
+    Spans off{};
+    bool happened = true;
+    double weight = 1;
   };
   struct Kind {
-    std::vector<Known> known;
+    std::vector<Known> known;  // and behind them one that was right
     /// Indices into `known`, by how far off they are at each share.
     std::array<std::vector<std::uint32_t>, quantile_shares.size()> order;
-    [[nodiscard]] std::size_t size() const { return known.size(); }
+    [[nodiscard]] std::size_t size() const { return known.empty() ? 0 : known.size() - 1; }
   };
   std::array<Kind, forecast_kinds> of_kind_;
 };

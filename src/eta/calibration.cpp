@@ -18,6 +18,8 @@ using eta::beyond_s, eta::log_span;
 constexpr double median_scale = 0.5, width_scale = 1, so_far_scale = 1;
 /// Of one that is not alike at all, so that the tails never rest on nothing.
 constexpr double unlike = 1e-3;
+/// Of a forecast that was right, so that few others do not decide alone.
+constexpr double was_right = 0.1;
 
 /// Instants of forecasts that are as good as the same share what is looked up.
 double rounded(double log_seconds) {
@@ -42,19 +44,25 @@ std::vector<PastForecast> forecasts_that_count(std::span<const PastForecast> pas
 }
 
 EtaCalibration::EtaCalibration(std::span<const PastForecast> past) {
-  for (const PastForecast& each : forecasts_that_count(past)) {
+  const std::vector<PastForecast> counting = forecasts_that_count(past);
+  std::map<std::pair<ForecastKind, std::uint64_t>, double> crowds;
+  for (const PastForecast& each : counting) crowds[{each.kind, each.crowd}] += 1;
+  for (const PastForecast& each : counting) {
     Known& made = of_kind_[static_cast<std::size_t>(each.kind)].known.emplace_back();
     made.median = log_span(each.told[each.told.size() / 2]);
     made.width = log_span(each.told.back()) - log_span(each.told.front());
     made.so_far = log_span(each.so_far_s);
     made.happened = each.happened;
+    made.weight = each.crowd == 0 ? 1 : 1 / std::sqrt(crowds.at({each.kind, each.crowd}));
     for (std::size_t i = 0; i < made.off.size(); ++i)
       made.off[i] = log_span(each.then_s) - log_span(each.told[i]);
   }
   for (std::size_t of = 0; of < forecast_kinds; ++of) {
     Kind& kind = of_kind_[of];
+    if (kind.known.empty()) continue;
+    kind.known.emplace_back();
     for (std::size_t i = 0; i < kind.order.size(); ++i) {
-      kind.order[i].resize(kind.size());
+      kind.order[i].resize(kind.known.size());
       std::iota(kind.order[i].begin(), kind.order[i].end(), 0U);
       std::ranges::stable_sort(kind.order[i], {},
                                [&](std::uint32_t k) { return kind.known[k].off[i]; });
@@ -73,8 +81,9 @@ Spans EtaCalibration::calibrated(ForecastKind kind, double so_far_s, const Spans
     const double unlikeness = std::abs(each.median - median) / median_scale +
                               std::abs(each.width - width) / width_scale +
                               std::abs(each.so_far - so_far) / so_far_scale;
-    weights.push_back(std::exp(-unlikeness) + unlike);
+    weights.push_back((std::exp(-unlikeness) + unlike) * each.weight);
   }
+  weights.back() = was_right;
   const double all = std::reduce(weights.begin(), weights.end());
   Spans made{};
   for (std::size_t i = 0; i < told.size(); ++i) {

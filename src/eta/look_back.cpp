@@ -61,16 +61,20 @@ struct Came {
   ForecastKind kind;
   double so_far_s;
   std::optional<SimTime> when;
+  std::uint32_t pool;
 };
 
 PastForecast past_forecast(const Came& came, const InstantQuantiles& told, SimTime now,
                            SimTime until) {
   const bool known = came.when && *came.when <= until;
+  constexpr std::int64_t day_s = 86'400;
+  const auto day = static_cast<std::uint64_t>(seconds_of(now) / day_s);
   return {.kind = came.kind,
           .so_far_s = came.so_far_s,
           .told = spans_of(told, now),
           .then_s = FractionalSeconds((known ? *came.when : until) - now).count(),
-          .happened = known};
+          .happened = known,
+          .crowd = (std::uint64_t{came.pool} + 1) << 32U | day};
 }
 
 }  // namespace
@@ -99,7 +103,7 @@ SeenForecasts look_back(const ReplayedTrace& replay, const Scheduler& scheduler,
           FractionalSeconds(instant.when - job.started.value_or(job.submit)).count();
       const auto add = [&](ForecastKind kind, const InstantQuantiles& told, bool is_known,
                            SimTime when) {
-        const Came came{kind, so_far_s, is_known ? std::optional(when) : std::nullopt};
+        const Came came{kind, so_far_s, is_known ? std::optional(when) : std::nullopt, job.pool};
         past.forecasts.push_back(past_forecast(came, told, instant.when, asked.until));
       };
       if (made.start) add(ForecastKind::start, *made.start, outcome.started, outcome.start);

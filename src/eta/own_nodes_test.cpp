@@ -87,6 +87,17 @@ TEST_CASE("who cannot be placed closes its nodes to those behind it") {
   CHECK(wait_s(told, 3) == 300);
 }
 
+// c needs both nodes, of which b has closed one: it is passed over and closes nothing, though d is
+// then in its way.
+TEST_CASE("who has too few nodes left closes none") {
+  const auto told =
+      forecast_of(nodes_of_8(2, {busy("a", 8, 0), on_nodes("b", 8, {0}), on_nodes("c", 16, {}),
+                                 on_nodes("d", 8, {1}, 1000)}));
+  CHECK(wait_s(told, 1) == 400);
+  CHECK(wait_s(told, 2) == 1000);
+  CHECK(wait_s(told, 3) == 0);
+}
+
 // b has node 0 reserved from 400 on (slots of a minute). c is over by then, d is not.
 TEST_CASE("a reservation is on the job's own nodes, and only there in the way") {
   const auto told =

@@ -118,8 +118,10 @@ void MultifactorQueue::share_out(SimTime when) {
     user.counted_gpu_s = user.used_gpu_s;
     all_gpu_s_ += user.used_gpu_s;
   }
-  for (auto& [index, user] : users_)
-    if (user.calculations < 2 && ++user.calculations == 2) user.base = fairshare(user);
+  for (auto& [index, user] : users_) {
+    if (user.calculations == 1) user.base = fairshare(user);
+    user.calculations = std::min(user.calculations + 1, 2);
+  }
 }
 
 SimTime MultifactorQueue::next_calculation(SimTime now) const {

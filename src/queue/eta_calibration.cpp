@@ -24,7 +24,7 @@ Result<void> keep(const settings::Session& session, const EtaCalibrationRequest&
   Document kept = {{"until", seconds_of(figures.until)}, {"forecasts", Document::array()}};
   for (const PastForecast& each : forecasts_that_count(forecasts)) {
     Document row = {static_cast<int>(each.kind), each.happened, as_known(each.so_far_s),
-                    as_known(each.then_s)};
+                    as_known(each.then_s), each.crowd};
     for (const double span : each.told) row.push_back(as_known(span));
     kept["forecasts"].push_back(std::move(row));
   }
@@ -41,7 +41,7 @@ Result<void> keep(const settings::Session& session, const EtaCalibrationRequest&
 }
 
 std::optional<PastForecast> forecast_from(const Document& row) {
-  constexpr std::size_t columns = 4 + quantile_shares.size();
+  constexpr std::size_t spans = 5, columns = spans + quantile_shares.size();
   if (!row.is_array() || row.size() != columns || !row[1].is_boolean()) return std::nullopt;
   for (std::size_t i = 0; i < columns; ++i)
     if (i != 1 && !row[i].is_number()) return std::nullopt;
@@ -51,8 +51,9 @@ std::optional<PastForecast> forecast_from(const Document& row) {
                     .so_far_s = row[2].get<double>(),
                     .told = {},
                     .then_s = row[3].get<double>(),
-                    .happened = row[1].get<bool>()};
-  for (std::size_t i = 0; i < made.told.size(); ++i) made.told[i] = row[4 + i].get<double>();
+                    .happened = row[1].get<bool>(),
+                    .crowd = row[4].get<std::uint64_t>()};
+  for (std::size_t i = 0; i < made.told.size(); ++i) made.told[i] = row[spans + i].get<double>();
   return made;
 }
 

@@ -150,7 +150,7 @@ TEST_CASE("a calibration that is damaged is an error, one without a past too") {
   for (const std::string kept :
        {"", "{", "[]", R"({"until": 5})", R"({"until": 5, "forecasts": 7})",
         R"({"until": 5, "forecasts": [[0, true, 1]]})",
-        R"({"until": 5, "forecasts": [[9, true, 1, 1, 1, 1, 1, 1, 1]]})"}) {
+        R"({"until": 5, "forecasts": [[9, true, 1, 1, 1, 1, 1, 1, 1, 1]]})"}) {
     CAPTURE(kept);
     const auto history = need(service::open_history(site.session()));
     REQUIRE(history.store->cache({"eta_calibration", "slurm|testbed|fifo", "", kept}, 1 << 20));
