@@ -26,7 +26,7 @@ TEST_CASE("a JSON value of somebody else is read whole or refused") {
   CHECK(fault("{\"a\": 1} 2") == "no valid JSON at byte 10");
   CHECK(fault("[1e999]") == "no valid JSON: a number is out of range");
   CHECK(fault("\"\xff\"") == "no valid JSON at byte 2");
-  CHECK(fault("[1, 2, 3, 4, 5, 6, 7, 8, 9]") == "the JSON has more than 10 values");
+  CHECK(fault("[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]") == "the JSON has more than 10 values");
   CHECK(fault("\"1, 2, 3, 4, 5, 6, 7, 8, 9, 10\"").empty());
   CHECK(fault(std::string_view("{}\0{}", 5)) == "the JSON holds a NUL byte");
   CHECK(fault("").starts_with("no valid JSON"));

@@ -56,7 +56,7 @@ TEST_CASE("every route admits whom the table of visitors says") {
     seen.insert(route);
     for (const std::string& visitor : visitors) {
       words >> word;
-      const int got = status_for(house, visitor, method + " " + path);
+      const int got = status_for(house, visitor, fmt::format("{} {}", method, path));
       CHECK_MESSAGE(std::to_string(got) == word, route << " for " << visitor);
       ++cases;
     }

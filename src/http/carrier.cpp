@@ -73,21 +73,21 @@ using Response = std::unique_ptr<MHD_Response, FreeResponse>;
 Response body_response(const Reply& reply) {
   if (!reply.body || reply.body->empty())
     return Response(MHD_create_response_from_buffer(0, nullptr, MHD_RESPMEM_PERSISTENT));
-  auto body = std::make_unique<std::shared_ptr<const std::string>>(reply.body);
+  auto* const body = std::make_unique<std::shared_ptr<const std::string>>(reply.body).release();
   // The library takes a pointer to what it may not write, but only reads.
   auto* const bytes = const_cast<char*>((*body)->data());  // NOLINT
-  const std::size_t size = (*body)->size();
-  Response response(
-      MHD_create_response_from_buffer_with_free_callback_cls(size, bytes, free_body, body.get()));
-  if (response) static_cast<void>(body.release());
+  Response response(MHD_create_response_from_buffer_with_free_callback_cls((*body)->size(), bytes,
+                                                                           free_body, body));
+  if (!response) free_body(body);
   return response;
 }
 
 Response stream_response(std::unique_ptr<Stream> stream) {
   constexpr std::size_t part = 4096;
-  Response response(MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, part, read_stream,
-                                                      stream.get(), free_stream));
-  if (response) static_cast<void>(stream.release());
+  Stream* const held = stream.release();
+  Response response(
+      MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, part, read_stream, held, free_stream));
+  if (!response) free_stream(held);
   return response;
 }
 

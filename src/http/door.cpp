@@ -36,8 +36,8 @@ std::string reply_text(const Reply& reply, bool head_only) {
   std::string text =
       fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n", reply.status,
                   reason_of(reply.status), reply.content_type, body.size());
-  for (const auto& [name, value] : common_headers()) text += name + ": " + value + "\r\n";
-  for (const auto& [name, value] : reply.headers) text += name + ": " + value + "\r\n";
+  for (const auto& [name, value] : common_headers()) text += fmt::format("{}: {}\r\n", name, value);
+  for (const auto& [name, value] : reply.headers) text += fmt::format("{}: {}\r\n", name, value);
   text += "\r\n";
   if (!head_only) text += body;
   return text;

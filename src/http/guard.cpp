@@ -19,14 +19,16 @@ namespace {
 constexpr std::array<std::string_view, 6> other_methods{"PUT",     "DELETE", "PATCH",
                                                         "OPTIONS", "TRACE",  "CONNECT"};
 
-Refused refused(Cause cause, Refusal refusal) { return {cause, error_reply(refusal), false}; }
+Refused refused(Cause cause, const Refusal& refusal) {
+  return {cause, error_reply(refusal), false};
+}
 
 /// "localhost" of "localhost:8642"; nothing when it is no host at all.
 std::optional<std::string> host_name(std::string_view host) {
   std::size_t end = host.find(':');
   if (host.starts_with('[')) {
     end = host.find(']');
-    if (end == host.npos) return std::nullopt;
+    if (end == std::string_view::npos) return std::nullopt;
     ++end;
   }
   end = std::min(end, host.size());
@@ -65,7 +67,8 @@ std::optional<Refused> check_site(const Head& head, const Route& route) {
     std::string_view origin = head.header("origin");
     const std::size_t slashes = origin.find("://");
     const std::string_view scheme = origin.substr(0, std::min(slashes, origin.size()));
-    const bool is_web = slashes != origin.npos && (scheme == "http" || scheme == "https");
+    const bool is_web =
+        slashes != std::string_view::npos && (scheme == "http" || scheme == "https");
     origin.remove_prefix(is_web ? slashes + 3 : 0);
     is_foreign = is_foreign || !is_web || lower_case(origin) != lower_case(head.header("host"));
   }
@@ -98,7 +101,7 @@ std::variant<Known, Refused> known_by_token(const Head& head, const AccessState&
   if (!head.has("authorization")) return Known{};
   const std::string_view value = head.header("authorization");
   const std::size_t blank = value.find(' ');
-  if (blank == value.npos || lower_case(value.substr(0, blank)) != "bearer")
+  if (blank == std::string_view::npos || lower_case(value.substr(0, blank)) != "bearer")
     return wrong_token("the header Authorization is not 'Bearer TOKEN'");
   const Token* const token = find_token(access.tokens, trim(value.substr(blank + 1)));
   if (token == nullptr) return wrong_token("this token is not known here, or was revoked");

@@ -67,8 +67,9 @@ class HeadReader {
 
   std::optional<Refusal> request_line(std::string_view line) {
     const std::size_t first = line.find(' ');
-    const std::size_t second = line.find(' ', first == line.npos ? first : first + 1);
-    if (second == line.npos) return malformed("the request line is not METHOD TARGET VERSION");
+    const std::size_t second = line.find(' ', first == std::string_view::npos ? first : first + 1);
+    if (second == std::string_view::npos)
+      return malformed("the request line is not METHOD TARGET VERSION");
     head_.method = line.substr(0, first);
     head_.target = line.substr(first + 1, second - first - 1);
     const std::string_view version = line.substr(second + 1);
@@ -89,7 +90,7 @@ class HeadReader {
   std::optional<Refusal> header_line(std::string_view line) {
     if (line.starts_with(' ') || line.starts_with('\t')) return malformed("a folded header line");
     const std::size_t colon = line.find(':');
-    if (colon == line.npos || !is_token(line.substr(0, colon)))
+    if (colon == std::string_view::npos || !is_token(line.substr(0, colon)))
       return malformed("a header line that is not NAME: VALUE");
     if (head_.headers.size() == limits_.headers) return too_large(limits_);
     std::string name = lower_case(line.substr(0, colon));
@@ -146,7 +147,7 @@ bool Head::has(std::string_view name) const {
 std::variant<Incomplete, Head, Refusal> read_head(std::string_view bytes,
                                                   const HeadLimits& limits) {
   const std::size_t end = bytes.find("\r\n\r\n");
-  const bool is_whole = end != bytes.npos;
+  const bool is_whole = end != std::string_view::npos;
   const std::string_view text = is_whole ? bytes.substr(0, end + 4) : bytes;
   if (!text.empty() && !is_token(text.substr(0, 1)))
     return malformed("the first byte is none of a method");

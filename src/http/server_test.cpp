@@ -27,7 +27,7 @@ ErrorCode start_fault(const ServerOptions& options) {
 ServerOptions plain_options() {
   ServerOptions options;
   options.clock = settings::machine_clock();
-  options.handler = [](Request, Answer answer) { answer(text_reply("here")); };
+  options.handler = [](const Request&, Answer answer) { answer(text_reply("here")); };
   return options;
 }
 

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/json_reader.hpp"
 #include "http/routes.hpp"
@@ -124,7 +125,7 @@ std::vector<ExchangePointer> Traffic::streams() const {
   return open;
 }
 
-void Traffic::keep_tokens(const std::set<std::string>& hashes) {
+void Traffic::keep_tokens(const std::set<std::string>& hashes) const {
   for (const auto& stream : streams()) {
     const std::string& hash = stream->admitted().token_hash;
     if (!hash.empty() && !hashes.contains(hash)) stream->end();
@@ -177,10 +178,10 @@ bool Traffic::dispatch(const ExchangePointer& exchange) {
   std::shared_ptr<void> room(nullptr, [asked = asked_](void*) { --*asked; });
   if (!exchange->await(now() + options_.times.answer))
     return exchange->answer(busy("the daemon is ending"));
-  Request handed = std::move(request);
-  request.route = handed.route;  // what a stream of events goes by
-  request.caller = handed.caller;
-  request.last_event_id = handed.last_event_id;
+  Request left{.route = request.route,  // what a stream of events goes by
+               .last_event_id = request.last_event_id,
+               .caller = request.caller};
+  Request handed = std::exchange(request, std::move(left));
   options_.handler(std::move(handed), Answer(exchange, std::move(room)));
   return false;
 }

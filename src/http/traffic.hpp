@@ -38,7 +38,7 @@ class Traffic : public std::enable_shared_from_this<Traffic> {
   /// Streams as they are now.
   [[nodiscard]] std::vector<ExchangePointer> streams() const;
   /// Ends the streams whose token is none of these hashes.
-  void keep_tokens(const std::set<std::string>& hashes);
+  void keep_tokens(const std::set<std::string>& hashes) const;
 
   // The carriers' threads.
   [[nodiscard]] ExchangePointer find(int file) const;
