@@ -11,24 +11,20 @@
 #include "base/input.hpp"
 #include "base/text.hpp"
 #include "tests/support/http_house.hpp"
+#include "tests/support/memory.hpp"
 
 namespace schedmate::http {
 namespace {
 
+using testing::anonymous_kib;
 using testing::body_of;
+using testing::growth_kib;
 using testing::HttpHouse;
 using testing::RawClient;
 using testing::status_of;
 using Clients = std::vector<std::unique_ptr<RawClient>>;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
-
-long rss_anon_kib() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with("RssAnon:")) return std::stol(line.substr(8));
-  return 0;
-}
 
 /// "{3*ab}" as "ababab", one in another, and the escapes of bytes.
 std::string as_bytes(std::string_view text) {
@@ -90,7 +86,7 @@ TEST_CASE("hostile bytes get the status of the table, and others are served") {
   const HttpHouse house([](ServerOptions& options) { options.times.body = milliseconds(1000); });
   const auto table = read_file(SCHEDMATE_SOURCE_DIR "/tests/fixtures/http/abuses.txt").value();
   check_served(house);
-  const long before = rss_anon_kib();
+  const long before = anonymous_kib();
   int cases = 0;
   for (const std::string_view line : split(table, '\n')) {
     if (line.empty() || line.starts_with('#')) continue;
@@ -116,7 +112,7 @@ TEST_CASE("hostile bytes get the status of the table, and others are served") {
     ++cases;
   }
   CHECK(cases >= 90);
-  CHECK(rss_anon_kib() - before < 8 * 1024);
+  CHECK(anonymous_kib() - before < growth_kib(8));
 }
 
 TEST_CASE("a head or body that comes slowly is cut off at its deadline") {
@@ -174,9 +170,9 @@ TEST_CASE("thousands of connections that say nothing leave room and little memor
     options.bounds.connections_per_peer = 1400;
   });
   check_served(house);
-  const long before = rss_anon_kib();
+  const long before = anonymous_kib();
   const Clients silent = crowd(house, 2500, "GET /healthz HTTP/1.1\r\nHost: local");
-  CHECK(rss_anon_kib() - before < 8 * 1024);
+  CHECK(anonymous_kib() - before < growth_kib(8));
   RawClient local(house.socket());
   const auto begin = steady_clock::now();
   local.send("GET /api/v1/jobs HTTP/1.0\r\n\r\n");

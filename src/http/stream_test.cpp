@@ -9,11 +9,14 @@
 #include <memory>
 
 #include "tests/support/http_house.hpp"
+#include "tests/support/memory.hpp"
 
 namespace schedmate::http {
 namespace {
 
 using std::chrono::milliseconds;
+using testing::anonymous_kib;
+using testing::growth_kib;
 using testing::HttpHouse;
 using testing::RawClient;
 using testing::status_of;
@@ -21,13 +24,6 @@ using testing::status_of;
 std::string listen_line(const std::string& token, const std::string& more = "") {
   return "GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + token +
          "\r\n" + more + "\r\n";
-}
-
-long anonymous_kib() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with("RssAnon:")) return std::stol(line.substr(8));
-  return 0;
 }
 
 template <class Condition>
@@ -125,7 +121,7 @@ TEST_CASE("listeners that do not read cost little, and the latest reaches those 
   }
   house.log->publish({"job", "the latest"});
   CHECK(reader.read("id: 3000\n").contains("id: 3000\n"));
-  CHECK(anonymous_kib() - before < 64 * 1024);
+  CHECK(anonymous_kib() - before < growth_kib(64));
   MESSAGE("1000 deaf listeners: " << (anonymous_kib() - before) / 1024 << " MiB");
   // Slowly enough that nobody lags: more than the buffers of the system take. Who takes nothing for
   // idle_s is dropped.
