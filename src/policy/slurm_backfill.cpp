@@ -228,14 +228,12 @@ class SlurmBackfill {
       const Seconds run_time = job.run_time;
       start(view, plan, tested.id, where);
       map.started(where, run_time);
-    } else if (settings_.reserve > 0 && reserved_ == settings_.reserve) {
-      job.planned.clear();
-    } else if (auto reservation = map.reserve(request)) {
-      job.planned = std::move(reservation->where);
-      ++reserved_;
-    } else {
-      job.planned.clear();
+      return;
     }
+    const bool reserves = settings_.reserve == 0 || reserved_ < settings_.reserve;
+    auto reservation = reserves ? map.reserve(request) : std::nullopt;
+    reserved_ += reservation ? 1 : 0;
+    job.planned = reservation ? std::move(reservation->where) : Shares();
   }
 
   void choose_tested(const View& view) {
