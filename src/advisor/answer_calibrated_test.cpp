@@ -130,7 +130,7 @@ TEST_CASE("answer: an interval of more than three orders of magnitude is none") 
   CHECK(unlike.not_known == "5 unlike runs, 20 s to 6.9 d");
   CHECK(help(unlike).contains("tells these runs apart"));
   std::vector<LengthMiss> wild = good_misses(500);
-  for (std::size_t i = 0; i < wild.size(); ++i) wild[i].log_ratio *= 100;
+  for (LengthMiss& miss : wild) miss.log_ratio *= 100;
   const RunAnswer off =
       answer({.matches = {ended(3600), ended(3500), ended(3700)}, .misses = wild});
   CHECK(off.not_known == "past answers for such jobs were far off");

@@ -46,7 +46,7 @@ TEST_CASE("an own folder is made with its parents, for its user alone") {
 TEST_CASE("a folder that others may write, or that is a link, is none of one's own") {
   const testing::JobFolder here;
   const std::string state = here.folder("state");
-  for (const mode_t mode : {0777, 0770, 0702, 01777, 0720}) {
+  for (const mode_t mode : {0777U, 0770U, 0702U, 01777U, 0720U}) {
     REQUIRE(::chmod(state.c_str(), mode) == 0);
     CHECK(refusal(state).contains("others may write it (chmod go-w mends that)"));
     CHECK(file_refusal(state + "/x").contains("others may write it"));

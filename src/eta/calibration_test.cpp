@@ -205,7 +205,7 @@ TEST_CASE("what is like none of the past stays as it was told") {
 TEST_CASE("a look back knows nothing that came later, and asks each job once a day") {
   std::vector<testing::SmallJob> jobs;
   Random random(11);
-  for (int i = 0; i < 300; ++i)
+  for (std::int64_t i = 0; i < 300; ++i)
     jobs.push_back({.submit_s = 600 * i,
                     .gpus = 8,
                     .duration_s = random.between(600, 12'000),

@@ -42,9 +42,9 @@ struct Site {
   QueueSnapshot snapshot;
   Scheduler scheduler;
 
-  Site(std::string_view policy, std::vector<int> nodes, std::vector<SnapshotJob> jobs) {
+  Site(std::string_view policy, const std::vector<int>& nodes, std::vector<SnapshotJob> jobs) {
     snapshot.now = now;
-    snapshot.pools = small_cluster(std::move(nodes)).partitions;
+    snapshot.pools = small_cluster(nodes).partitions;
     snapshot.jobs = std::move(jobs);
     scheduler = need(make_scheduler(policy, {ClusterSpec{snapshot.pools}}, {}));
   }

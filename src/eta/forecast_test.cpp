@@ -327,8 +327,8 @@ TEST_CASE("what is believed of a run: own runs, bursts, lower bounds, the site")
     return Submitted{.user = user, .pool = 0, .gpus = 1, .submit = at(submit)};
   };
   std::vector<Submitted> all;
-  for (int i = 0; i < 50; ++i) all.push_back(run(1, i * 10'000, 1000));
-  for (int i = 0; i < 50; ++i) all.push_back(run(2, 500'000 + i * 1000, 20'000));
+  for (std::int64_t i = 0; i < 50; ++i) all.push_back(run(1, i * 10'000, 1000));
+  for (std::int64_t i = 0; i < 50; ++i) all.push_back(run(2, 500'000 + i * 1000, 20'000));
   all.push_back(waits(1, 600'000));
   all.push_back(waits(2, 600'010));
   all.push_back(waits(3, 600'020));

@@ -166,7 +166,7 @@ TEST_CASE("submissions to come have nodes and a rank as well") {
 TEST_CASE("jobs go in the order that the site has them in") {
   QueueSnapshot snapshot = nodes_of_8(
       1, {busy("a", 8, 0), on_nodes("b", 8, {}), on_nodes("c", 8, {}), on_nodes("d", 8, {})});
-  for (const std::size_t job : {1, 2, 3})
+  for (const std::size_t job : {1U, 2U, 3U})
     snapshot.jobs[job].rank =
         Rank{job == 2 ? 30.0 : 5e12 * double(job - 1), the_instant, the_instant};
   const auto told = forecast_of(snapshot);

@@ -14,7 +14,7 @@ namespace {
 using testing::need;
 using testing::small_cluster;
 
-constexpr SimTime as_of = at(30 * 86'400);
+constexpr SimTime as_of = at(std::int64_t{30} * 86'400);
 
 /// A queue that changes at random: two pools of 32 GPUs, of whose jobs some run.
 class ChangingQueue {

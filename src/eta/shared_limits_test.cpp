@@ -37,7 +37,7 @@ SnapshotJob runs(SnapshotJob job) {
 }
 
 QueueSnapshot queue_of(std::vector<SharedLimit> limits, std::vector<SnapshotJob> jobs,
-                       std::vector<int> nodes = {2}) {
+                       const std::vector<int>& nodes = {2}) {
   QueueSnapshot snapshot;
   snapshot.now = moment;
   snapshot.pools = small_cluster(nodes).partitions;

@@ -20,7 +20,7 @@ std::string recorded_part(const std::string& name, std::string_view from = "",
   std::ifstream file(SCHEDMATE_SOURCE_DIR "/tests/fixtures/slurm/" + name);
   const std::string text(std::istreambuf_iterator<char>(file), {});
   const std::size_t begin = text.find(from);
-  return text.substr(begin, to.empty() ? to.npos : text.find(to) - begin);
+  return text.substr(begin, to.empty() ? std::string::npos : text.find(to) - begin);
 }
 
 /// A site whose tools print what a real Slurm printed.

@@ -33,7 +33,7 @@ std::string days_of_accounting() {
       "JobID|User|Partition|State|Submit|Start|End|ElapsedRaw|TimelimitRaw|AllocTRES\n";
   Random random(5);
   std::array<std::int64_t, 6> free_at{};
-  std::int64_t submit_s = recorded_at_s - 4 * 86'400;
+  std::int64_t submit_s = recorded_at_s - std::int64_t{4} * 86'400;
   for (int id = 1000; submit_s < recorded_at_s - 86'400; ++id) {
     submit_s += random.between(0, 2200);
     auto& node = *std::ranges::min_element(free_at);

@@ -92,7 +92,9 @@ TEST_CASE("text and JSON of the same moment are the same queue") {
                                       std::pair("squeue_23_02.json", "sinfo_24_05.json"),
                                       std::pair("squeue_24_05.json", "sinfo_24_05.json")}) {
     CAPTURE(squeue);
-    const auto json = read_queue(settings + fixture(squeue) + fixture(sinfo) + partitions);
+    std::string shown = settings;
+    shown.append(fixture(squeue)).append(fixture(sinfo)).append(partitions);
+    const auto json = read_queue(shown);
     REQUIRE_MESSAGE(json, json.error().message);
     REQUIRE(json->jobs.size() == text->jobs.size());
     for (std::size_t i = 0; i < json->jobs.size(); ++i) check_same(json->jobs[i], text->jobs[i]);

@@ -27,7 +27,7 @@ struct SecretJob {
   std::vector<std::string> secrets;
   std::string command, log, log_secret;
 
-  explicit SecretJob(std::uint64_t seed) : random(seed) {
+  explicit SecretJob(std::uint64_t seed) : random_(seed) {
     write_tree();
     write_log();
     command = fmt::format(
@@ -40,11 +40,11 @@ struct SecretJob {
 
   std::string key() {
     secrets.push_back(testing::made_key(
-        testing::made_kinds[secrets.size() % testing::made_kinds.size()], random));
+        testing::made_kinds[secrets.size() % testing::made_kinds.size()], random_));
     return secrets.back();
   }
   std::string password() {
-    secrets.push_back(testing::made_password(std::ssize(secrets), random));
+    secrets.push_back(testing::made_password(std::ssize(secrets), random_));
     return secrets.back();
   }
 
@@ -107,12 +107,12 @@ struct SecretJob {
     log_secret = password();
     log = "+ python train.py --hub_token " + key() + " --password " + log_secret + "\n";
     for (const auto& form : testing::written_forms)
-      log += testing::written(form.text, random.below(2) == 0 ? password() : key());
+      log += testing::written(form.text, random_.below(2) == 0 ? password() : key());
     log +=
         "-----BEGIN RSA PRIV"
         "ATE KEY-----\n";
     for (int i = 0; i < 12; ++i) {
-      secrets.push_back(testing::made_letters(random, testing::base64, 64));
+      secrets.push_back(testing::made_letters(random_, testing::base64, 64));
       log += secrets.back() + "\n";
     }
     log +=
@@ -131,7 +131,7 @@ struct SecretJob {
     here.write("run.log", log);
   }
 
-  Random random;
+  Random random_;
 };
 
 TEST_CASE("facts and advice show, keep and send no secret") {

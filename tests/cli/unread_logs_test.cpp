@@ -159,7 +159,7 @@ TEST_CASE("a text that stops within a line is not that of a job that went well")
       const std::string said = here.run({"ask", "x.log", question}).out;
       CHECK_MESSAGE(said.contains("not known: x.log: its last line is cut off"), said);
     }
-    here.write("x.log", text + "\n" + failure);
+    here.write("x.log", fmt::format("{}\n{}", text, failure));
     CHECK(diagnosed(here, {"x.log"}, 0)["class"] == "user_script");
   }
   const std::vector<std::string> whole = {

@@ -3,6 +3,7 @@
 // In C: this interface has more parameters than a function of ours may have.
 
 int fake_is_bad(const void* device);
+// NOLINTBEGIN(readability-identifier-naming): NVML's name
 int nvmlDeviceGetRemappedRows(void* device, unsigned* corrected, unsigned* uncorrected,
                               unsigned* pending, unsigned* failure);
 
@@ -14,3 +15,4 @@ int nvmlDeviceGetRemappedRows(void* device, unsigned* corrected, unsigned* uncor
   *failure = 0;
   return 0;
 }
+// NOLINTEND(readability-identifier-naming)

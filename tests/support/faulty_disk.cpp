@@ -409,12 +409,13 @@ int FaultyDisk::State::shm_lock(sqlite3_file* file, int first, int count, int fl
   const bool exclusive = (flags & SQLITE_SHM_EXCLUSIVE) != 0;
   const bool take = (flags & SQLITE_SHM_LOCK) != 0;
   for (auto i = static_cast<std::size_t>(first);
-       take && i < static_cast<std::size_t>(first + count); ++i) {
+       take && i < static_cast<std::size_t>(first) + static_cast<std::size_t>(count); ++i) {
     const void* const holder = sharing.shm_exclusive.at(i);
     const int others = sharing.shm_shared.at(i) - (handle.shm_shared.at(i) ? 1 : 0);
     if ((holder != nullptr && holder != file) || (exclusive && others > 0)) return SQLITE_BUSY;
   }
-  for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(first + count); ++i) {
+  for (auto i = static_cast<std::size_t>(first);
+       i < static_cast<std::size_t>(first) + static_cast<std::size_t>(count); ++i) {
     if (exclusive) {
       if (take || sharing.shm_exclusive.at(i) == file)
         sharing.shm_exclusive.at(i) = take ? file : nullptr;

@@ -21,7 +21,7 @@ void check_figure(const Json& label, const char* key, const std::optional<double
   if (!label.contains(key)) return;
   CAPTURE(key);
   REQUIRE(found.has_value() == !label[key].is_null());
-  if (found) CHECK(testing::near(*found, label[key].get<double>(), 0.03, 0.0));
+  if (found) CHECK(testing::near(found, label[key].get<double>(), 0.03, 0.0));
 }
 
 }  // namespace
