@@ -47,15 +47,10 @@ def units_of(build):
             yield Unit(path, sources, options_of(entry["command"]))
 
 
-def is_test(source):
-    return source.parts[0] == "tests" or source.stem.endswith("_test")
-
-
 def chosen(units, wanted):
-    """All units, those of the product, or each named source on its own."""
-    if not wanted or wanted == ["--product"]:
-        return {unit.path: unit for unit in units
-                if not wanted or not any(map(is_test, unit.sources))}
+    """All units, or each named source on its own."""
+    if not wanted:
+        return {unit.path: unit for unit in units}
     return {source: Unit(ROOT / source, [source], unit.options)
             for unit in units for source in unit.sources if str(source) in wanted}
 

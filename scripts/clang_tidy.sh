@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# clang_tidy.sh [BUILD] [--product | FILE...]: clang-tidy over what BUILD compiles of the tree (all
-# but tests with --product, or the sources given), one process a core. In a unity build several
+# clang_tidy.sh [BUILD] [FILE...]: clang-tidy over what BUILD compiles of the tree (or the sources
+# given), one process a core. In a unity build several
 # sources are looked at together. What passed is not looked at again until a source, a header that it
 # includes, the checks or the compiler's options change. Exit code 77 (ctest: skipped) when a tool is
 # absent.
