@@ -92,6 +92,10 @@ struct PreemptionCost {
   [[nodiscard]] Seconds of(int gpus) const { return gpus <= 8 ? small : large; }
 };
 
+/// Whether limits that jobs share leave this one room, beside what runs and what the plan has
+/// started so far.
+using HasRoom = std::function<bool(JobId)>;
+
 /// The state of one virtual cluster at one instant. Spans are valid during the call only. Jobs that
 /// lost a node have ended, as far as a policy knows; their next attempt arrives as another job.
 struct View {
@@ -107,7 +111,9 @@ struct View {
   /// Run already when the policy is called for the first time, started by somebody else (a driver
   /// that begins in the middle); in order of their starts, empty in every later call.
   std::span<const JobId> adopted{};
+  const HasRoom* has_room = nullptr;  ///< null: no limits (Scheduler::heeds_limits)
 
+  [[nodiscard]] bool may_start(JobId id) const { return has_room == nullptr || (*has_room)(id); }
   [[nodiscard]] const JobInfo& job(JobId id) const { return jobs.at(id); }
 };
 

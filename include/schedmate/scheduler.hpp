@@ -94,6 +94,9 @@ struct Scheduler {
   bool plans = false;
   /// It starts a job only on JobInfo::nodes; else a driver that sets these is not obeyed.
   bool heeds_nodes = false;
+  /// Of the waiting jobs, it passes over those that View::may_start() refuses. Else a driver with
+  /// limits that jobs share tells the policy of no more jobs than there is room for.
+  bool heeds_limits = false;
   /// It preempts or shares: Defects::late_end applies.
   bool counts_down = false;
   /// Advice decides on the order alone (advise=order): plans still stand on the host's estimates,

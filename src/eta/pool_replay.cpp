@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "core/open_nodes.hpp"
@@ -174,20 +175,37 @@ void PoolReplay::tell_policy() {
   std::vector<std::uint32_t> admitted;
   admission_.admit(admitted);
   for (const std::uint32_t i : admitted) arrived.push_back(JobId{i});
-  for (const std::uint32_t i : admission_.passed_over()) {
-    blocks_[i] = QueueBlock::shared_limit;
-    limits_[i] = admission_.no_room_for(i);
-  }
+  for (const std::uint32_t i : admission_.passed_over()) note_limit(i);
   std::ranges::sort(eligible_);
   std::ranges::stable_sort(adopted, {}, [&](JobId id) { return infos_.at(id).run_since; });
   Plan plan(cluster_, now_);
   plan.clear(now_);
-  policy_({now_, arrived, {}, infos_, cluster_, {}, {}, {}, adopted}, plan);
+  RoomBesidePlan room(admission_, plan, [](JobId id) { return index_of(id); });
+  const HasRoom has_room = std::ref(room);
+  policy_({.now = now_,
+           .arrived = arrived,
+           .ended = {},
+           .jobs = infos_,
+           .cluster = cluster_,
+           .preemption = {},
+           .adopted = adopted,
+           .has_room = admission_.at_start() ? &has_room : nullptr},
+          plan);
+  room.count();
   first_.assign(plan.decisions().begin(), plan.decisions().end());
   first_wake_ = plan.wake();
   for (const Plan::Decision& decision : first_)
     if (decision.kind == Plan::Decision::Kind::start && index_of(decision.job) < blocks_.size())
       blocks_[index_of(decision.job)] = QueueBlock::none;
+  for (const std::uint32_t i : admitted)
+    if (admission_.at_start() && blocks_[i] != QueueBlock::none) note_limit(i);
+}
+
+void PoolReplay::note_limit(std::uint32_t which) {
+  const auto full = admission_.no_room_for(which);
+  if (!full) return;
+  blocks_[which] = QueueBlock::shared_limit;
+  limits_[which] = full;
 }
 
 std::int32_t PoolReplay::most_that_fit(const SnapshotJob& job) const {

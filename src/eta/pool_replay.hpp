@@ -83,11 +83,12 @@ class PoolReplay {
         jobs_(std::move(jobs)),
         cluster_(snapshot.pools[pool], Placer::consolidate),
         policy_(scheduler.decide),
-        admission_(snapshot, pool, jobs_) {}
+        admission_(snapshot, pool, jobs_, scheduler.heeds_limits) {}
   [[nodiscard]] Result<void> place_running();
   void change_nodes();
   void tell_policy();
   void note_blocks();
+  void note_limit(std::uint32_t which);
   [[nodiscard]] bool has_nodes(const SnapshotJob& job, std::span<const NodeChange> returns) const;
 
   SimTime now_;

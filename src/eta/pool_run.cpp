@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <tuple>
 #include <utility>
 
@@ -275,7 +276,18 @@ struct PoolReplay::Run {
 
   void call_policy() {
     plan.clear(now);
-    policy({now, arrived, ended, infos, cluster, {}, changed}, plan);
+    RoomBesidePlan room(admission, plan, [this](JobId id) { return place_of(id); });
+    const HasRoom has_room = std::ref(room);
+    policy({.now = now,
+            .arrived = arrived,
+            .ended = ended,
+            .jobs = infos,
+            .cluster = cluster,
+            .preemption = {},
+            .nodes = changed,
+            .has_room = admission.at_start() ? &has_room : nullptr},
+           plan);
+    room.count();
     for (const Plan::Decision& decision : plan.decisions()) carry_out(decision);
     wake = plan.wake() == never ? never : std::max(plan.wake(), now + Seconds(1));
     for (const JobId id : ended) {

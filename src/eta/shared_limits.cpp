@@ -21,8 +21,8 @@ std::vector<SharedLimit> limits_left_to(const QueueSnapshot& snapshot, std::uint
 }
 
 Admission::Admission(const QueueSnapshot& snapshot, std::uint32_t pool,
-                     std::span<const SnapshotJob> jobs)
-    : jobs_(jobs) {
+                     std::span<const SnapshotJob> jobs, bool at_start)
+    : jobs_(jobs), at_start_(at_start && !snapshot.limits.empty()) {
   constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max() / 2;
   for (const SharedLimit& limit : limits_left_to(snapshot, pool))
     whole_.push_back({limit.gpus.value_or(no_limit), limit.jobs.value_or(no_limit)});
@@ -68,8 +68,8 @@ void Admission::admit(std::vector<std::uint32_t>& admitted) {
   if (!is_new_) return;
   is_new_ = false;
   std::erase_if(waiting_, [&](std::uint32_t job) {
-    if (no_room_for(job)) return false;
-    take(job, 1);
+    if (!at_start_ && no_room_for(job)) return false;
+    if (!at_start_) take(job, 1);
     admitted.push_back(job);
     return true;
   });

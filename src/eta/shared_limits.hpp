@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <schedmate/policy.hpp>
 #include <schedmate/eta.hpp>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace schedmate::eta {
@@ -15,12 +17,21 @@ namespace schedmate::eta {
 [[nodiscard]] std::vector<SharedLimit> limits_left_to(const QueueSnapshot& snapshot,
                                                       std::uint32_t pool);
 
-/// Jobs that compete take room in all their limits before the policy is told of them, until their
-/// runs end. Who finds none is passed over and asked again when a run of its limits has ended.
+/// A job has room in all its limits or does not start. A policy that heeds limits is told of every
+/// job that competes, and a job takes room as it starts. For other policies it does so before they
+/// are told of it; who finds none is passed over and asked again when a run of its limits has
+/// ended. Room comes back as a run ends.
 class Admission {
  public:
   /// `jobs`: those of the pool, which outlive this object; what runs takes its room.
-  Admission(const QueueSnapshot& snapshot, std::uint32_t pool, std::span<const SnapshotJob> jobs);
+  Admission(const QueueSnapshot& snapshot, std::uint32_t pool, std::span<const SnapshotJob> jobs,
+            bool at_start);
+
+  /// Whether a job takes room as it starts.
+  [[nodiscard]] bool at_start() const { return at_start_; }
+  void started(std::uint32_t job) {
+    if (at_start_) take(job, 1);
+  }
 
   /// The first limit that is too low for the job alone.
   [[nodiscard]] std::optional<std::uint32_t> never_room_for(std::uint32_t job) const;
@@ -45,9 +56,39 @@ class Admission {
   void take(std::uint32_t job, std::int64_t sign);
 
   std::span<const SnapshotJob> jobs_;
+  bool at_start_;
   std::vector<Room> whole_, left_;      // by limit
   std::vector<std::uint32_t> waiting_;  // rising
   bool is_new_ = true;                  // somebody has entered or there is more room
+};
+
+/// What a policy asks in one call (View::has_room): what the plan has started so far is counted.
+/// `place_of` gives the index of a job of the pool, of others no_index; those have no limits.
+template <class PlaceOf>
+class RoomBesidePlan {
+ public:
+  RoomBesidePlan(Admission& admission, const Plan& plan, PlaceOf place_of)
+      : admission_(admission), plan_(plan), place_of_(std::move(place_of)) {}
+
+  [[nodiscard]] bool operator()(JobId id) {
+    count();
+    const std::uint32_t job = place_of_(id);
+    return job == no_index || !admission_.no_room_for(job);
+  }
+  /// To be called once more when the policy has returned.
+  void count() {
+    for (; counted_ < plan_.decisions().size(); ++counted_) {
+      const Plan::Decision& decision = plan_.decisions()[counted_];
+      const std::uint32_t job = place_of_(decision.job);
+      if (decision.kind == Plan::Decision::Kind::start && job != no_index) admission_.started(job);
+    }
+  }
+
+ private:
+  Admission& admission_;
+  const Plan& plan_;
+  PlaceOf place_of_;
+  std::size_t counted_ = 0;
 };
 
 }  // namespace schedmate::eta

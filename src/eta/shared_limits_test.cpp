@@ -105,6 +105,32 @@ TEST_CASE("a limit that is not there is an error") {
         "job a has a limit that is not there");
 }
 
+// a holds node 0 for 400 s more. b needs both nodes and waits; its limit has room for c, which is
+// over before b could start. Slurm counts what runs, so c starts; d, of the same limit, finds none.
+TEST_CASE("under Slurm's backfilling who waits takes no room in its limits") {
+  SnapshotJob a = runs(limited("a", 8, {}));
+  a.where = {{0, 0xff}};
+  SnapshotJob c = limited("c", 4, {0}), d = limited("d", 4, {0});
+  for (SnapshotJob* const job : {&c, &d}) {
+    job->planned = FractionalSeconds(60);
+    job->belief.known_s = 60;
+  }
+  const auto snapshot =
+      queue_of({{.name = "grp", .gpus = 16, .jobs = 1}}, {a, limited("b", 16, {0}), c, d});
+  const Scheduler slurm =
+      need(make_scheduler("slurm_backfill", {ClusterSpec{snapshot.pools}}, {}));
+  const auto forecast = need(forecast_queue(snapshot, slurm, {.samples = 3, .resolution = 0}));
+  const auto start = [&](std::size_t i) { return forecast.jobs[i].start->p50; };
+  CHECK(start(2) == moment);
+  CHECK(forecast.jobs[2].block == QueueBlock::none);
+  CHECK(start(3) >= moment + Seconds(60));
+  CHECK(start(3) <= moment + Seconds(90));  // a pass is every 30 s
+  CHECK(forecast.jobs[3].block == QueueBlock::shared_limit);
+  CHECK(forecast.jobs[3].limit == 0);
+  CHECK(start(1) >= moment + Seconds(400));
+  CHECK(start(1) <= moment + Seconds(430));
+}
+
 /// The most GPUs and jobs at a time of those of a limit.
 std::pair<std::int64_t, std::int64_t> peak(std::span<const SnapshotJob> jobs,
                                            const std::vector<Fate>& fates, std::uint32_t limit) {

@@ -22,7 +22,8 @@
 /// Where jobs have nodes of their own (JobInfo::nodes: partitions of some of the nodes, nodes that
 /// they name), one that the main scheduler cannot place ends the walk for its nodes only: others
 /// go on with those that are left (open_nodes.hpp). One whose nodes are too few, as they are down
-/// or closed by others, is passed over.
+/// or closed by others, is passed over, and so is one that a limit leaves no room
+/// (View::may_start), which gets no reservation either.
 ///
 /// Departures from Slurm: it reserves whole nodes, this the GPUs of a node that are needed; it
 /// forgets the nodes of a reservation until the next pass; its passes take time; a pass here ends
@@ -125,7 +126,8 @@ class SlurmBackfill {
   }
 
   void start_from_the_top(const View& view, Plan& plan) {
-    if (with_nodes_ > 0 && times_->together()) return start_on_open_nodes(view, plan);
+    const bool passes_over = with_nodes_ > 0 || view.has_room != nullptr;
+    if (passes_over && times_->together()) return start_on_open_nodes(view, plan);
     while (may_start(view)) {
       const JobId id = queue_.first();
       const Waiting& job = waiting_.at(id);
@@ -146,7 +148,7 @@ class SlurmBackfill {
       auto in_order = queue_.in_order();
       for (std::size_t i = 0; i < passed; ++i) (void)in_order.next();
       for (auto entry = in_order.next(); entry && !started && !open.none();) {
-        const Shares where = where_open(view, open, waiting_.at(entry->job));
+        const Shares where = where_open(view, open, entry->job);
         started = !where.empty();
         if (started) {
           start(view, plan, entry->job, where);
@@ -158,8 +160,10 @@ class SlurmBackfill {
     }
   }
 
-  /// Now; empty: nowhere, and its nodes are closed.
-  [[nodiscard]] static Shares where_open(const View& view, OpenNodes& open, const Waiting& job) {
+  /// Now; empty: nowhere, and its nodes are closed unless a limit is in its way.
+  [[nodiscard]] Shares where_open(const View& view, OpenNodes& open, JobId id) const {
+    const Waiting& job = waiting_.at(id);
+    if (!view.may_start(id)) return {};
     if (!open.enough_for(job.gang, job.nodes)) return {};
     const bool as_planned = std::ranges::all_of(job.planned, [&](const Share& share) {
       return open.has(share.node) &&
@@ -223,6 +227,7 @@ class SlurmBackfill {
 
   void test(const View& view, Plan& plan, FreeMap& map, const Tested& tested) {
     Waiting& job = *tested.job;
+    if (!view.may_start(tested.id)) return job.planned.clear();
     const FreeMap::Request request{job.gang, job.run_time, job.planned, job.nodes};
     if (const Shares where = map.now(request); !where.empty()) {
       const Seconds run_time = job.run_time;
@@ -336,6 +341,7 @@ Result<Scheduler> make_slurm_backfill(const PolicyInput&, PolicyOptions& options
   scheduler.estimator = "limit";
   scheduler.plans = true;
   scheduler.heeds_nodes = true;
+  scheduler.heeds_limits = true;
   return scheduler;
 }
 
