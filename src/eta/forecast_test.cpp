@@ -75,29 +75,44 @@ void tell_truth(QueueSnapshot& snapshot, const std::vector<std::uint32_t>& rows,
     snapshot.jobs[i].belief = knows(trace.jobs[rows[i]]);
 }
 
+/// A random queue at the last submission, of which all is known, and what becomes of it.
+struct KnownQueue {
+  SimTime now;
+  Replayed replayed;
+  std::vector<std::uint32_t> rows;
+  QueueSnapshot snapshot;
+
+  KnownQueue(const char* policy, Trace trace)
+      : now(trace.jobs.back().submit), replayed(policy, std::move(trace)) {
+    const ReplayedQueue queue(replayed.view());
+    snapshot = queue.snapshot_at(now);
+    rows = queue.rows_at(now);
+    tell_truth(snapshot, rows, replayed.trace);
+  }
+  [[nodiscard]] QueueForecast forecast(const EtaOptions& options) const {
+    return need(forecast_queue(snapshot, replayed.scheduler, options));
+  }
+  [[nodiscard]] const JobOutcome& truth(std::size_t job) const {
+    return replayed.result.outcomes[rows[job]];
+  }
+};
+
 TEST_CASE("with all run times known and nothing to come, a forecast is what then happens") {
   for (const auto* policy : {"fifo", "sjf", "qssf", "backfill_easy"}) {
     CAPTURE(policy);
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
       CAPTURE(seed);
-      Trace trace = random_trace(seed);
-      const SimTime now = trace.jobs.back().submit;
-      const Replayed replayed(policy, std::move(trace));
-      const ReplayedQueue queue(replayed.view());
-      QueueSnapshot snapshot = queue.snapshot_at(now);
-      const auto rows = queue.rows_at(now);
-      tell_truth(snapshot, rows, replayed.trace);
-      const auto forecast =
-          need(forecast_queue(snapshot, replayed.scheduler, {.samples = 3, .resolution = 0}));
-      REQUIRE(forecast.jobs.size() == rows.size());
+      const KnownQueue queue(policy, random_trace(seed));
+      const auto forecast = queue.forecast({.samples = 3, .resolution = 0});
+      REQUIRE(forecast.jobs.size() == queue.rows.size());
       std::size_t waited = 0;
-      for (std::size_t i = 0; i < rows.size(); ++i) {
-        CAPTURE(snapshot.jobs[i].id);
-        const JobOutcome& truth = replayed.result.outcomes[rows[i]];
+      for (std::size_t i = 0; i < queue.rows.size(); ++i) {
+        CAPTURE(queue.snapshot.jobs[i].id);
+        const JobOutcome& truth = queue.truth(i);
         const JobForecast& told = forecast.jobs[i];
         CHECK(told.end.p10 == truth.end);
         CHECK(told.end.p90 == truth.end);
-        CHECK(told.start.has_value() == (truth.start > now));
+        CHECK(told.start.has_value() == (truth.start > queue.now));
         if (!told.start) continue;
         ++waited;
         CHECK(told.start->p50 == truth.start);
@@ -116,19 +131,13 @@ struct Off {
 Off off_by_default(const char* policy) {
   Off off;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    Trace trace = random_trace(seed);
-    const SimTime now = trace.jobs.back().submit;
-    const Replayed replayed(policy, std::move(trace));
-    const ReplayedQueue queue(replayed.view());
-    QueueSnapshot snapshot = queue.snapshot_at(now);
-    const auto rows = queue.rows_at(now);
-    tell_truth(snapshot, rows, replayed.trace);
-    const auto forecast = need(forecast_queue(snapshot, replayed.scheduler, {.samples = 1}));
-    for (std::size_t i = 0; i < rows.size(); ++i) {
+    const KnownQueue queue(policy, random_trace(seed));
+    const auto forecast = queue.forecast({.samples = 1});
+    for (std::size_t i = 0; i < queue.rows.size(); ++i) {
       if (!forecast.jobs[i].start) continue;
-      const auto wait = [&](SimTime start) { return FractionalSeconds(start - now).count(); };
-      const double log = std::log((60 + wait(forecast.jobs[i].start->p50)) /
-                                  (60 + wait(replayed.result.outcomes[rows[i]].start)));
+      const auto wait = [&](SimTime start) { return FractionalSeconds(start - queue.now).count(); };
+      const double log =
+          std::log((60 + wait(forecast.jobs[i].start->p50)) / (60 + wait(queue.truth(i).start)));
       off.log += std::abs(log);
       off.signed_log += log;
       ++off.waits;

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 #include <optional>
-#include <schedmate/policy.hpp>
 #include <schedmate/eta.hpp>
+#include <schedmate/policy.hpp>
 #include <span>
 #include <utility>
 #include <vector>

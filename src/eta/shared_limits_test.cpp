@@ -117,8 +117,7 @@ TEST_CASE("under Slurm's backfilling who waits takes no room in its limits") {
   }
   const auto snapshot =
       queue_of({{.name = "grp", .gpus = 16, .jobs = 1}}, {a, limited("b", 16, {0}), c, d});
-  const Scheduler slurm =
-      need(make_scheduler("slurm_backfill", {ClusterSpec{snapshot.pools}}, {}));
+  const Scheduler slurm = need(make_scheduler("slurm_backfill", {ClusterSpec{snapshot.pools}}, {}));
   const auto forecast = need(forecast_queue(snapshot, slurm, {.samples = 3, .resolution = 0}));
   const auto start = [&](std::size_t i) { return forecast.jobs[i].start->p50; };
   CHECK(start(2) == moment);
