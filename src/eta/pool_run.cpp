@@ -131,6 +131,7 @@ struct PoolReplay::Run {
     ++state.version;
     if (decision.kind == Plan::Decision::Kind::start) return start(decision.job, info, state);
     stops_jobs = true;
+    latest_start = now;  // nobody takes its GPUs before
     state.left -= now - info.run_since;
     info.attained += now - info.run_since;
     info.running = false;

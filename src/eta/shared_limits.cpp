@@ -60,6 +60,7 @@ void Admission::enter(std::uint32_t job) {
 }
 
 void Admission::ended(std::uint32_t job) {
+  if (whole_.empty()) return;
   take(job, -1);
   is_new_ = is_new_ || !jobs_[job].limits.empty();
 }
