@@ -95,7 +95,9 @@ struct ActionCall {
   ActionKind kind = ActionKind::notify;
   /// set_order, hold, release, start, evict, requeue_excluding, cancel, annotate, notify.
   std::string job{};
-  /// The attempt that is meant: requeue_excluding is called only while the cluster shows as many.
+  /// Which job of that id, as ids come again; and which attempt: start, evict and requeue_excluding
+  /// are carried out only while the cluster shows as many.
+  SimTime submitted{};
   std::int64_t restarts = 0;
   /// start: where. The others that concern nodes: which; requeue_excluding: which not.
   std::vector<NodeGpus> nodes{};
@@ -103,7 +105,8 @@ struct ActionCall {
   std::string shared_with{};
   /// set_order: 0 is neutral, more goes first.
   std::int64_t order = 0;
-  /// drain_node: the reason; annotate, notify: the text; submit: the request as JSON.
+  /// drain_node: the reason, hold: "", both with the mark in front; undrain_node, release: the mark
+  /// that must still stand there; annotate, notify: the text; submit: the request as JSON.
   std::string text{};
   /// notify: to whom. submit: as whom.
   std::string user{};

@@ -19,6 +19,8 @@
 
 namespace schedmate {
 
+enum class JobPhase : std::uint8_t { queued, running, ended };
+
 /// How a job ended in the real cluster. Failed and cancelled jobs are replayed like any other: they
 /// hold their GPUs for the logged duration.
 enum class EndState : std::uint8_t {

@@ -19,7 +19,6 @@
 namespace schedmate {
 
 /// Where a job is at one instant of a replay.
-enum class JobPhase : std::uint8_t { queued, running, ended };
 struct JobStanding {
   /// Index into Trace::jobs.
   std::uint32_t row = 0;

@@ -25,6 +25,7 @@ ActionCall read_call(const Document& document) {
   ActionCall call;
   call.kind = known(action_kind_of(document.at("kind").get<std::string>()));
   call.job = document.value("job", "");
+  call.submitted = at(document.value("submitted_s", std::int64_t{0}));
   call.restarts = document.value("restarts", std::int64_t{0});
   for (const Document& each : document.value("nodes", Document::array()))
     call.nodes.push_back({each.at("node"), each.at("gpus")});
@@ -51,6 +52,7 @@ Document call_document(const ActionCall& call) {
     if (value != std::decay_t<decltype(value)>()) document[key] = value;
   };
   add("job", call.job);
+  if (call.submitted != SimTime()) document["submitted_s"] = seconds_of(call.submitted);
   add("restarts", call.restarts);
   if (!call.nodes.empty()) document["nodes"] = nodes_document(call.nodes);
   add("shared_with", call.shared_with);

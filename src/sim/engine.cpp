@@ -6,6 +6,7 @@
 
 #include "base/random.hpp"
 #include "core/countdown.hpp"
+#include "core/entering_job.hpp"
 
 namespace schedmate::sim {
 namespace {
@@ -143,33 +144,16 @@ void Engine::withdraw(JobId id, SimTime now) {
 JobInfo Engine::describe(JobId id, const EngineJob& entry) {
   const Job& job = input_.trace.jobs[entry.row];
   const Prediction prediction = predict(entry.row, now_);
-  JobInfo known;
-  known.id = job.id;
-  known.user = job.user;
-  known.gpus = job.gpus;
-  known.submit = job.submit;
-  known.entered = now_;
-  known.estimate = prediction.run_time;
-  known.expected = prediction.expected.count() > 0 ? prediction.expected : prediction.run_time;
-  known.distribution = prediction.distribution;
-  known.advised = prediction.advised;
+  JobInfo known = entering_job(known_job(input_.trace, entry.row), prediction, now_);
   known.profiled = entry.measured;
   known.alone = entry.alone;
   known.attained = Seconds(static_cast<std::int64_t>(entry.done_s));
   const Costs& costs = input_.options.costs;
-  if (job.profile != no_index) {
-    const bool seen = entry.measured && !costs.seen_profiles.empty();
+  if (job.profile != no_index && entry.measured && !costs.seen_profiles.empty())
+    known.profile = &costs.seen_profiles[job.profile];
+  if (prediction.use && !entry.measured)
     known.profile =
-        seen ? &costs.seen_profiles[job.profile] : &input_.trace.packing->profiles[job.profile];
-  }
-  if (prediction.use && !entry.measured) {
-    Profile profile;
-    profile.gpu_util_pct = prediction.use->gpu_util_pct;
-    profile.memory_util_pct = prediction.use->memory_util_pct;
-    profile.memory_mib = prediction.use->memory_mib;
-    profile.sharing_score = input_.trace.packing->sharing.score(profile);
-    known.profile = &(predicted_profiles_[id] = std::move(profile));
-  }
+        &(predicted_profiles_[id] = profile_of(*prediction.use, input_.trace.packing->sharing));
   if (is_drawn(input_.options.seed, entry.row, costs.tracked_share)) known.speed = 1;
   return known;
 }
@@ -206,14 +190,32 @@ void Engine::call_policy() {
                   .withdrawn = withdrawn_};
   input_.policy(view, plan_);
   arrived_.clear();
-  for (const Plan::Decision& decision : plan_.decisions()) apply(decision);
-  node_changes_.insert(node_changes_.end(), plan_.node_changes().begin(),
-                       plan_.node_changes().end());
+  carry_out();
   if (plan_.wake() != never) {
     next_call_ = round_up(std::max(plan_.wake(), now_ + Seconds(1)), input_.partition.round);
   }
   if (input_.options.observer) observe();
   forget_ended();
+}
+
+void Engine::carry_out() {
+  for (const Plan::Decision& decision : plan_.decisions()) apply(decision);
+  node_changes_.insert(node_changes_.end(), plan_.node_changes().begin(),
+                       plan_.node_changes().end());
+}
+
+void Engine::decide(SimTime now, const Policy& hand) {
+  timeline_.advance(level_, now);
+  now_ = now;
+  plan_.clear(now_);
+  hand({.now = now_,
+        .arrived = {},
+        .ended = {},
+        .jobs = infos_,
+        .cluster = cluster_,
+        .preemption = input_.options.preemption},
+       plan_);
+  carry_out();
 }
 
 void Engine::forget_ended() {

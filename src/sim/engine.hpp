@@ -76,6 +76,11 @@ class Engine {
   [[nodiscard]] SimTime next_instant();
   void step(SimTime instant);
   void run();
+  /// Somebody besides the policy decides, between two instants or right after one: `now` is not
+  /// before the last and not after the next. What has arrived or ended is told to the policy alone.
+  void decide(SimTime now, const Policy& hand);
+  void set_state(std::uint32_t node, NodeState state) { cluster_.set_state(node, state); }
+  [[nodiscard]] const Cluster& cluster() const { return cluster_; }
 
   [[nodiscard]] TimelineRecorder& timeline() { return timeline_; }
   [[nodiscard]] const auto& node_changes() const { return node_changes_; }
@@ -112,6 +117,7 @@ class Engine {
   void admit_arrivals();
   void learn_due(SimTime until);
   void call_policy();
+  void carry_out();
   void forget_ended();
   void apply(const Plan::Decision& decision);
   void observe();

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The seam of a cluster that SchedMate reads and acts on: Slurm, Ray, or a replay. Values in and
+/// out; each operation ends by its deadline. A connector decides nothing, repeats nothing and
+/// remembers nothing of what it was asked: what a call that was lost has done is seen by reading
+/// again (docs/actions.md). Tests hold every connector against the same suite
+/// (tests/support/connector_suite.hpp). One thread at a time calls one.
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <schedmate/action.hpp>
+#include <schedmate/job.hpp>
+#include <schedmate/result.hpp>
+#include <schedmate/time.hpp>
+#include <string>
+#include <vector>
+
+namespace schedmate {
+
+/// A job at one reading. What the cluster does not tell is empty or 0.
+struct SeenJob {
+  std::string id;
+  /// With the id: which job it is, since ids come again.
+  SimTime submitted;
+  /// Times it was sent back to the queue: which attempt.
+  std::int64_t restarts = 0;
+  std::string name, user, partition;
+  std::int32_t gpus = 0;
+  Seconds limit{0};
+  JobPhase phase = JobPhase::queued;
+  EndState end_state = EndState::unknown;  ///< once it has ended
+  std::optional<SimTime> started{}, ended{};
+  std::vector<NodeGpus> nodes;  ///< of the present or last run
+  bool held = false;            ///< by anybody
+  std::string mark;             ///< of the hold, where it was made with one
+  std::int64_t order = 0;       ///< set_order
+  std::string note;             ///< annotate
+  std::string token;            ///< submit
+  bool operator==(const SeenJob&) const = default;
+};
+
+struct SeenNode {
+  std::string name, partition;
+  std::int32_t gpus = 0;
+  NodeState state = NodeState::up;
+  std::string
+      reason;  ///< why it is drained or down; whose drain it is (own marks, docs/actions.md)
+  bool operator==(const SeenNode&) const = default;
+};
+
+/// The cluster at one instant.
+struct Listing {
+  /// Never falls. Readings of one version are the same but for `now`.
+  std::int64_t version = 0;
+  SimTime now;  ///< on the cluster's clock
+  /// All that wait or run, in order of submission, and of those that ended the ones that did so
+  /// at `ended_since` or later.
+  std::vector<SeenJob> jobs;
+  SimTime ended_since;  ///< as asked, or later where the cluster remembers less
+  std::vector<SeenNode> nodes;
+};
+
+/// What a call came to, as far as whoever made it can tell.
+enum class CallOutcome : std::uint8_t {
+  done,     ///< the cluster says so
+  refused,  ///< it says that it did not do it, and why
+  unknown,  ///< no answer, or none that could be read: it may have done it, or do it yet
+};
+struct CallReply {
+  CallOutcome outcome = CallOutcome::unknown;
+  std::string text{};  ///< refused, unknown: why
+  std::string job{};   ///< submit: its id, when done
+};
+
+/// What this cluster lets the caller do. A kind that it cannot carry out says why.
+struct Abilities {
+  std::array<std::string, action_kinds> lacks{};  ///< by kind; "": it can
+  [[nodiscard]] const std::string& lack(ActionKind kind) const {
+    return lacks[static_cast<std::size_t>(kind)];
+  }
+};
+
+class Connector {
+ public:
+  using Deadline = std::chrono::milliseconds;  ///< from now on
+
+  virtual ~Connector() = default;
+
+  /// Errors: unavailable.
+  virtual Result<Abilities> abilities(Deadline within) = 0;
+  /// All of it or an error, never a part. Errors: unavailable; invalid for an answer that cannot
+  /// be read.
+  virtual Result<Listing> list(SimTime ended_since, Deadline within) = 0;
+  /// As in list(); nothing where the cluster does not know it (any more). Errors: as in list().
+  virtual Result<std::optional<SeenJob>> job(const std::string& id, Deadline within) = 0;
+  /// Once. A kind that it cannot carry out is refused.
+  virtual CallReply call(const ActionCall& call, Deadline within) = 0;
+  /// The job that was submitted with this token. Errors: as in list().
+  virtual Result<std::optional<std::string>> find_submission(const std::string& token,
+                                                             Deadline within) = 0;
+};
+
+}  // namespace schedmate

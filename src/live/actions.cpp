@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live/actions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace schedmate::live {
+namespace {
+
+using enum ActionState;
+
+bool wants_witnesses(const ActionCall& call) {
+  return call.kind == ActionKind::drain_node ||
+         (call.kind == ActionKind::requeue_excluding && !call.nodes.empty());
+}
+
+/// What takes back the effect.
+Result<ActionCall> undoing(const Action& action) {
+  ActionCall call = action.call;
+  switch (action.call.kind) {
+    case ActionKind::drain_node:
+      call.kind = ActionKind::undrain_node;
+      call.text = action.call.text.substr(0, action.call.text.find(' '));
+      return call;
+    case ActionKind::hold:
+      call.kind = ActionKind::release;
+      call.text = action.call.text.substr(0, action.call.text.find(' '));
+      return call;
+    case ActionKind::set_order:
+      call.order = std::strtoll(action.before.c_str(), nullptr, 10);
+      return call;
+    case ActionKind::annotate:
+      call.text = action.before;
+      return call;
+    case ActionKind::requeue_excluding:
+    case ActionKind::submit:
+    case ActionKind::start:
+      return fail(ErrorCode::conflict, fmt::format("a {} cannot be undone; cancel the job instead",
+                                                   name_of(action.call.kind)));
+    default:
+      return fail(ErrorCode::conflict,
+                  fmt::format("a {} cannot be undone", name_of(action.call.kind)));
+  }
+}
+
+}  // namespace
+
+Actions::Actions(Settings settings, Restored restored)
+    : settings_(std::move(settings)), next_id_(restored.next_id) {
+  restore_past(restored.past);
+  for (Action& action : restored.open) {
+    const std::int64_t id = action.id;
+    if (is_in_flight(action.state()))
+      for (const std::string& target : targets_of(action.call)) targets_[target] = id;
+    const bool called = action.state() == intended || action.state() == ActionState::called ||
+                        action.state() == ambiguous;
+    if (called) calls_[id] = {1, CallReply{CallOutcome::unknown, "restarted", {}}, 0, restored.now};
+    Action& kept = actions_[id] = std::move(action);
+    if (kept.state() == intended)
+      step(kept, ActionState::called, restored.now, "the program was started again");
+    if (kept.state() == planned || kept.state() == approved)
+      intend(kept, restored.now, "schedmate");
+  }
+}
+
+const Action* Actions::find(std::int64_t id) const {
+  const auto found = actions_.find(id);
+  return found == actions_.end() ? nullptr : &found->second;
+}
+Action* Actions::find(std::int64_t id) {
+  return const_cast<Action*>(std::as_const(*this).find(id));
+}
+
+const Action* Actions::start_of(const std::string& job) const {
+  const auto target = targets_.find("job " + job);
+  if (target == targets_.end()) return nullptr;
+  const Action* const action = find(target->second);
+  return action != nullptr && action->call.kind == ActionKind::start ? action : nullptr;
+}
+
+bool Actions::busy(const ActionCall& call) const {
+  return std::ranges::any_of(targets_of(call),
+                             [&](const std::string& each) { return targets_.contains(each); });
+}
+
+std::optional<std::int64_t> Actions::propose(Proposal proposal, SimTime now) {
+  const Rules& rules = settings_.rules;
+  const auto not_now = [](std::int64_t& counter) {
+    ++counter;
+    return std::nullopt;
+  };
+  ++counts_.proposed;
+  forget_past(now);
+  const Mode mode = rules.obeys_modes ? settings_.modes.of(proposal.area) : Mode::act;
+  if (mode == Mode::observe) return not_now(counts_.observed);
+  if (busy(proposal.call)) return not_now(counts_.busy);
+  if (proposal.call.kind == ActionKind::drain_node) {
+    const auto node = nodes_.find(proposal.call.nodes.front().node);
+    if (node == nodes_.end() || (rules.humans_win && node->second.state != NodeState::up))
+      return not_now(counts_.busy);
+    proposal.before = node->second.reason;
+  }
+  if (rules.two_witnesses && wants_witnesses(proposal.call) && !has_witnesses(proposal, now))
+    return not_now(counts_.unwitnessed);
+  if (disturbs(proposal.call.kind) && mode != Mode::shadow) {
+    count(proposal, now);
+    if (rules.breaker && breaker_open()) return not_now(counts_.stopped);
+  }
+  return record(std::move(proposal), mode, 0, "schedmate", now);
+}
+
+std::int64_t Actions::record(Proposal proposal, Mode mode, std::int64_t undoes,
+                             const std::string& by, SimTime now) {
+  const std::string over = undoes == 0 && settings_.rules.caps ? over_cap(proposal) : "";
+  const std::int64_t id = next_id_++;
+  Action& action = actions_[id];
+  action = {.id = id,
+            .call = std::move(proposal.call),
+            .why = std::move(proposal.why),
+            .mode = mode,
+            .before = std::move(proposal.before),
+            .undoes = undoes,
+            .steps = {{planned, now, by, ""}}};
+  for (const NodeWitness& each : proposal.witnesses)
+    action.why.push_back(fmt::format("{} of {}: {}", each.source, each.node, each.says));
+  if (action.call.kind == ActionKind::drain_node || action.call.kind == ActionKind::hold) {
+    const std::string reason = std::exchange(action.call.text, mark_of(settings_, id));
+    if (!reason.empty()) action.call.text += " " + reason;
+  }
+  fresh_.insert(id);
+  for (const std::string& target : targets_of(action.call)) targets_[target] = id;
+  if (mode == Mode::shadow) {
+    step(action, shadowed, now, "");
+  } else if (mode == Mode::approve || !over.empty()) {
+    if (!over.empty()) ++counts_.capped;
+    step(action, waiting, now, over.empty() ? "for approval" : over);
+  } else {
+    intend(action, now, by);
+  }
+  return id;
+}
+
+void Actions::intend(Action& action, SimTime now, const std::string& by) {
+  const std::int64_t id = action.id;
+  if (disturbs(action.call.kind)) {
+    disturbed_.push_back(now);
+    keep_past();
+  }
+  calls_[id] = {};
+  due_.push_back(id);
+  step(action, intended, now, "", by);
+}
+
+void Actions::step(Action& action, ActionState state, SimTime now, std::string_view note,
+                   const std::string& by) {
+  const ActionStep& made = action.steps.emplace_back(ActionStep{state, now, by, std::string(note)});
+  if (!fresh_.contains(action.id)) record_.steps.push_back({action.id, made});
+  if (is_in_flight(state)) return;
+  for (const std::string& target : targets_of(action.call)) {
+    const auto found = targets_.find(target);
+    if (found != targets_.end() && found->second == action.id) targets_.erase(found);
+  }
+  calls_.erase(action.id);
+  std::erase(due_, action.id);
+  if (is_end(action.call.kind, state)) ended_.push_back(action);
+}
+
+/// The outcome, by way of `called`.
+void Actions::come_out(Action& action, ActionState state, SimTime now, std::string_view note) {
+  if (action.state() == intended) step(action, called, now, "");
+  step(action, state, now, note);
+  if (state == verified && action.undoes != 0)
+    if (Action* const other = find(action.undoes); other != nullptr && other->state() == verified)
+      step(*other, undone, now, fmt::format("by action {}", action.id));
+}
+
+ActionRecord Actions::take() {
+  for (const std::int64_t id : fresh_) record_.actions.push_back(actions_.at(id));
+  fresh_.clear();
+  in_record_ = std::exchange(due_, {});
+  std::erase_if(actions_, [](const auto& each) {
+    return is_end(each.second.call.kind, each.second.state());
+  });
+  return std::exchange(record_, {});
+}
+
+std::vector<DueCall> Actions::recorded() {
+  std::vector<DueCall> calls;
+  for (const std::int64_t id : std::exchange(in_record_, {})) {
+    const auto call = calls_.find(id);
+    if (call == calls_.end()) continue;
+    ++call->second.made;
+    call->second.reply.reset();
+    calls.push_back({id, actions_.at(id).call});
+  }
+  return calls;
+}
+
+std::vector<Action> Actions::take_ended() { return std::exchange(ended_, {}); }
+
+// Outcomes ---------------------------------------------------------------------------------------
+
+void Actions::returned(std::int64_t id, const CallReply& reply, std::uint64_t reading,
+                       SimTime now) {
+  const auto found = calls_.find(id);
+  if (found == calls_.end()) return;  // it was seen already
+  found->second.reply = reply;
+  found->second.reading = reading;
+  found->second.since = now;
+  Action& action = actions_.at(id);
+  if (action.state() == intended) step(action, called, now, reply.text);
+  if (!settings_.rules.reads_outcomes) return judge_reply(action, now);
+  if (!settings_.rules.ambiguous_stops && reply.outcome == CallOutcome::unknown) due_.push_back(id);
+}
+
+void Actions::read(const Reading& reading, std::uint64_t number, SimTime now) {
+  nodes_.clear();
+  for (const SeenNode& node : reading.listing().nodes) nodes_[node.name] = node;
+  std::vector<std::int64_t> ids;
+  for (const auto& [id, action] : actions_) ids.push_back(id);
+  for (const std::int64_t id : ids) {
+    Action& action = actions_.at(id);
+    if (calls_.contains(id))
+      judge(action, reading, number, now);
+    else if (action.state() == verified)
+      watch(action, reading, now);
+  }
+  free_orphans(reading, now);
+}
+
+void Actions::judge(Action& action, const Reading& reading, std::uint64_t number, SimTime now) {
+  Call& call = calls_.at(action.id);
+  if (call.made == 0) return;
+  switch (shown(action, reading, settings_)) {
+    case Shown::yes:
+      return come_out(action, verified, now, "");
+    case Shown::other:
+      return come_out(action, superseded, now, "its target has changed or is gone");
+    case Shown::silent:
+      if (call.reply) judge_reply(action, now);
+      return;
+    case Shown::no:
+      if (call.reply && number > call.reading) judge_absent(action, call, now);
+  }
+}
+
+/// Where only the call's answer tells.
+void Actions::judge_reply(Action& action, SimTime now) {
+  const Call& call = calls_.at(action.id);
+  switch (call.reply->outcome) {
+    case CallOutcome::done:
+      return come_out(action, verified, now, call.reply->text);
+    case CallOutcome::refused:
+      return come_out(action, failed, now, call.reply->text);
+    case CallOutcome::unknown:
+      if (action.state() == called) step(action, ambiguous, now, call.reply->text);
+      if (now - calls_.at(action.id).since >= settings_.waits.outcome)
+        come_out(action, failed, now, "nobody knows whether it happened; it is not repeated");
+  }
+}
+
+void Actions::judge_absent(Action& action, Call& call, SimTime now) {
+  if (call.reply->outcome == CallOutcome::refused)
+    return come_out(action, failed, now, call.reply->text);
+  if (call.reply->outcome == CallOutcome::unknown && action.state() == called)
+    step(action, ambiguous, now, call.reply->text);
+  if (may_call_again(action, call, now)) {
+    if (std::ranges::find(due_, action.id) == due_.end()) due_.push_back(action.id);
+    return;
+  }
+  if (now - call.since >= settings_.waits.outcome)
+    come_out(action, failed, now, "the cluster does not show it");
+}
+
+bool Actions::may_call_again(const Action& action, const Call& call, SimTime now) const {
+  constexpr int most_calls = 3;
+  if (call.made >= most_calls) return false;
+  if (is_idempotent(action.call.kind)) return true;
+  return repeats_after_reading(action.call.kind) && now - call.since >= settings_.waits.outcome;
+}
+
+/// Of a verified one: is its effect still there?
+void Actions::watch(Action& action, const Reading& reading, SimTime now) {
+  if (!still_stands(action, reading, settings_)) {
+    if (action.call.kind == ActionKind::drain_node) {
+      lifted_[action.call.nodes.front().node] = now;
+      keep_past();
+    }
+    return step(action, superseded, now, "somebody else changed it, or it is gone");
+  }
+  const bool too_long = action.call.kind == ActionKind::hold && settings_.rules.fail_open &&
+                        now - action.steps.back().when >= settings_.waits.hold;
+  if (too_long && !busy(action.call)) (void)undo(action.id, "schedmate", now);
+}
+
+/// The mark of an action that has ended otherwise: its call arrived late.
+bool Actions::is_own_orphan(std::string_view text) const {
+  const auto id = marked_by(settings_, text);
+  return id && *id < next_id_ && find(*id) == nullptr;
+}
+
+void Actions::free_orphans(const Reading& reading, SimTime now) {
+  if (!settings_.rules.fail_open) return;
+  const std::vector<std::string> why{"it carries the mark of an action that came to nothing"};
+  for (const SeenNode& node : reading.listing().nodes) {
+    if (node.state == NodeState::up || !is_own_orphan(node.reason)) continue;
+    ActionCall call{.kind = ActionKind::undrain_node, .nodes = {{node.name, {}}}};
+    call.text = node.reason.substr(0, node.reason.find(' '));
+    if (!busy(call))
+      record({std::move(call), Area::recover, why, {}, node.reason}, Mode::act, 0, "schedmate",
+             now);
+  }
+  for (const SeenJob& job : reading.listing().jobs) {
+    if (!job.held || job.phase != JobPhase::queued || !is_own_orphan(job.mark)) continue;
+    ActionCall call{.kind = ActionKind::release, .job = job.id, .submitted = job.submitted};
+    call.text = job.mark.substr(0, job.mark.find(' '));
+    if (!busy(call))
+      record({std::move(call), Area::order, why, {}, job.mark}, Mode::act, 0, "schedmate", now);
+  }
+}
+
+// Rules ------------------------------------------------------------------------------------------
+
+bool Actions::has_witnesses(const Proposal& proposal, SimTime now) const {
+  return std::ranges::all_of(proposal.call.nodes, [&](const NodeGpus& node) {
+    std::set<std::string_view> sources;
+    for (const NodeWitness& each : proposal.witnesses)
+      if (each.node == node.node && now - each.when <= settings_.waits.witness_age)
+        sources.insert(each.source);
+    return sources.size() >= 2;
+  });
+}
+
+std::int64_t Actions::share_of_nodes(std::int64_t pct, std::int64_t least) const {
+  return std::max(least, (std::ssize(nodes_) * pct + 99) / 100);
+}
+
+/// In words; "": within all caps.
+std::string Actions::over_cap(const Proposal& proposal) const {
+  const Caps& caps = settings_.caps;
+  const ActionCall& call = proposal.call;
+  if (!disturbs(call.kind)) return {};
+  if (std::ssize(disturbed_) >= caps.actions_per_hour)
+    return fmt::format("over the cap of {} actions an hour", caps.actions_per_hour);
+  if (call.kind == ActionKind::requeue_excluding && call.restarts >= caps.requeues_per_job)
+    return fmt::format("over the cap of {} requeues of a job", caps.requeues_per_job);
+  if (call.kind != ActionKind::drain_node) return {};
+  if (lifted_.contains(call.nodes.front().node))
+    return "somebody put this node back into service since SchedMate drained it";
+  const std::int64_t most =
+      std::min(caps.drained_nodes_max, share_of_nodes(caps.drained_pct_max, 1));
+  std::int64_t out = 0;
+  for (const auto& [id, action] : actions_)
+    out += action.call.kind == ActionKind::drain_node && action.state() != waiting &&
+                   (is_in_flight(action.state()) || action.state() == verified)
+               ? 1
+               : 0;
+  return out >= most ? fmt::format("over the cap of {} drained nodes", most) : "";
+}
+
+/// What opens the breaker: too many bad nodes, or too much at once.
+void Actions::count(const Proposal& proposal, SimTime now) {
+  if (proposal.call.kind == ActionKind::drain_node)
+    bad_.emplace_back(now, proposal.call.nodes.front().node);
+  std::set<std::string_view> nodes;
+  for (const auto& [when, node] : bad_) nodes.insert(node);
+  for (const auto& [id, action] : actions_)
+    if (action.call.kind == ActionKind::drain_node && action.state() == verified)
+      nodes.insert(action.call.nodes.front().node);
+  constexpr std::int64_t least = 3;
+  const std::int64_t most = share_of_nodes(settings_.caps.breaker_pct, least);
+  if (breaker_since_) {
+    breaker_since_ = now;  // not quiet
+    keep_past();
+  } else if (std::ssize(nodes) >= most) {
+    open_breaker(now, fmt::format("{} nodes are said to be bad", nodes.size()));
+  }
+}
+
+void Actions::open_breaker(SimTime now, const std::string& why) {
+  if (!settings_.rules.breaker) return;
+  breaker_since_ = now;
+  record_.remarks.push_back({"breaker opened", "schedmate", why});
+  keep_past();
+  std::vector<std::int64_t> ids;
+  for (const auto& [id, action] : actions_)
+    if (action.state() == waiting) ids.push_back(id);
+  for (const std::int64_t id : ids) step(actions_.at(id), discarded, now, why);
+}
+
+void Actions::close_breaker(const std::string& by, SimTime now) {
+  if (!breaker_since_) return;
+  breaker_since_.reset();
+  bad_.clear();
+  record_.remarks.push_back({"breaker closed", by, ""});
+  forget_past(now);
+  keep_past();
+}
+
+void Actions::tick(SimTime now) {
+  forget_past(now);
+  if (breaker_since_ && now - *breaker_since_ >= settings_.waits.breaker_quiet)
+    close_breaker("schedmate", now);
+  std::vector<std::int64_t> late;
+  for (const auto& [id, action] : actions_)
+    if (action.state() == waiting && now - action.steps.back().when >= settings_.waits.approval)
+      late.push_back(id);
+  for (const std::int64_t id : late) step(actions_.at(id), expired, now, "nobody decided in time");
+}
+
+void Actions::forget_past(SimTime now) {
+  constexpr Seconds hour{3600};
+  while (!disturbed_.empty() && now - disturbed_.front() >= hour) disturbed_.pop_front();
+  while (!bad_.empty() && now - bad_.front().first >= hour) bad_.pop_front();
+  std::erase_if(lifted_, [&](const auto& each) { return now - each.second >= 24 * hour; });
+}
+
+void Actions::keep_past() {
+  nlohmann::json past{{"disturbed_s", nlohmann::json::array()},
+                      {"bad", nlohmann::json::array()},
+                      {"lifted", nlohmann::json::object()}};
+  for (const SimTime when : disturbed_) past["disturbed_s"].push_back(seconds_of(when));
+  for (const auto& [when, node] : bad_)
+    past["bad"].push_back({{"s", seconds_of(when)}, {"node", node}});
+  for (const auto& [node, when] : lifted_) past["lifted"][node] = seconds_of(when);
+  if (breaker_since_) past["breaker_since_s"] = seconds_of(*breaker_since_);
+  record_.past = past.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+void Actions::restore_past(std::string_view text) {
+  const auto past = nlohmann::json::parse(text, nullptr, false);
+  if (!past.is_object()) return;
+  const auto instant = [](const nlohmann::json& value) {
+    return at(value.is_number_integer() ? value.get<std::int64_t>() : 0);
+  };
+  for (const auto& each : past.value("disturbed_s", nlohmann::json::array()))
+    disturbed_.push_back(instant(each));
+  for (const auto& each : past.value("bad", nlohmann::json::array()))
+    if (each.is_object())
+      bad_.emplace_back(instant(each.value("s", nlohmann::json())), each.value("node", ""));
+  for (const auto& [node, when] : past.value("lifted", nlohmann::json::object()).items())
+    lifted_[node] = instant(when);
+  if (past.contains("breaker_since_s")) breaker_since_ = instant(past["breaker_since_s"]);
+}
+
+// Operators --------------------------------------------------------------------------------------
+
+Result<void> Actions::approve(std::int64_t id, const std::string& by, SimTime now) {
+  Action* const action = find(id);
+  if (action == nullptr) return fail(ErrorCode::not_found, fmt::format("no open action {}", id));
+  if (action->state() != waiting)
+    return fail(ErrorCode::conflict,
+                fmt::format("action {} is {}: only what is waiting can be approved", id,
+                            name_of(action->state())));
+  step(*action, approved, now, "", by);
+  intend(*action, now, by);
+  return {};
+}
+
+Result<void> Actions::reject(std::int64_t id, const std::string& by, SimTime now) {
+  Action* const action = find(id);
+  if (action == nullptr) return fail(ErrorCode::not_found, fmt::format("no open action {}", id));
+  if (action->state() != waiting)
+    return fail(ErrorCode::conflict,
+                fmt::format("action {} is {}: only what is waiting can be rejected", id,
+                            name_of(action->state())));
+  step(*action, rejected, now, "", by);
+  return {};
+}
+
+Result<std::int64_t> Actions::undo(std::int64_t id, const std::string& by, SimTime now) {
+  const Action* const action = find(id);
+  if (action == nullptr)
+    return fail(ErrorCode::not_found, fmt::format("no action {} that could be undone", id));
+  auto call = undoing(*action);
+  if (!call) return tl::unexpected(call.error());
+  if (action->state() != verified)
+    return fail(ErrorCode::conflict,
+                fmt::format("action {} is {}: only what is verified can be undone", id,
+                            name_of(action->state())));
+  if (!settings_.rules.own_marks_only) call->text.clear();
+  if (busy(*call))
+    return fail(ErrorCode::conflict, "another action for the same target is on its way");
+  return record({std::move(*call), Area::order, {fmt::format("undoes action {}", id)}, {}, ""},
+                Mode::act, id, by, now);
+}
+
+}  // namespace schedmate::live

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The actions that are on their way, and the rules of acting (docs/actions.md): what is proposed
+/// becomes a record, then a call, then an outcome that was read. Nothing is called here and nothing
+/// written: the loop takes the record (take()), and when that is safe the calls (recorded()).
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <schedmate/action.hpp>
+#include <schedmate/connector.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "live/settings.hpp"
+#include "live/shown.hpp"
+
+namespace schedmate::live {
+
+/// Somebody besides the job's own log who says that a node is bad.
+struct NodeWitness {
+  std::string source;  ///< kernel, gpu, scheduler, test: two of one source are one witness
+  std::string node;
+  SimTime when;
+  std::string says;
+};
+
+struct Proposal {
+  ActionCall call;
+  Area area = Area::order;
+  std::vector<std::string> why{};
+  std::vector<NodeWitness> witnesses{};
+  std::string before{};
+};
+
+/// What a new record says of actions. `steps` are of actions that earlier records hold.
+struct ActionRecord {
+  struct Step {
+    std::int64_t action;
+    ActionStep step;
+  };
+  struct Remark {
+    std::string what, by, note;
+  };
+  std::vector<Step> steps;
+  std::vector<Action> actions;
+  std::vector<Remark> remarks;
+  std::optional<std::string> past{};  ///< to be kept: what caps and breaker remember
+  [[nodiscard]] bool empty() const {
+    return steps.empty() && actions.empty() && remarks.empty() && !past;
+  }
+};
+
+struct DueCall {
+  std::int64_t action;
+  ActionCall call;
+};
+
+class Actions {
+ public:
+  struct Counts {
+    std::int64_t proposed = 0, busy = 0, unwitnessed = 0, observed = 0, stopped = 0, capped = 0;
+  };
+  /// What an earlier process left. Whether the calls of its open actions were made nobody knows.
+  struct Restored {
+    std::vector<Action> open{};  ///< at no end
+    std::int64_t next_id = 1;
+    std::string past{};  ///< ActionRecord::past
+    SimTime now;
+  };
+  Actions(Settings settings, Restored restored);
+
+  /// Gives the action if there is one now, whatever its state; nothing where a rule forbids it or
+  /// its target is busy.
+  std::optional<std::int64_t> propose(Proposal proposal, SimTime now);
+  /// Operators. Errors: not_found, conflict (its state does not allow that; what can be done).
+  Result<void> approve(std::int64_t id, const std::string& by, SimTime now);
+  Result<void> reject(std::int64_t id, const std::string& by, SimTime now);
+  Result<std::int64_t> undo(std::int64_t id, const std::string& by, SimTime now);
+  void close_breaker(const std::string& by, SimTime now);
+
+  /// A call has come back; `reading`: the number of the last reading that was asked for by then.
+  void returned(std::int64_t id, const CallReply& reply, std::uint64_t reading, SimTime now);
+  /// Reading number `number` shows this.
+  void read(const Reading& reading, std::uint64_t number, SimTime now);
+  /// What time alone brings about.
+  void tick(SimTime now);
+  [[nodiscard]] SimTime next_due() const;
+
+  [[nodiscard]] ActionRecord take();
+  /// The records taken so far are safe: calls that may be made now.
+  std::vector<DueCall> recorded();
+
+  [[nodiscard]] const Action* find(std::int64_t id) const;
+  /// Those that are on their way, or verified and can be undone.
+  [[nodiscard]] const std::map<std::int64_t, Action>& all() const { return actions_; }
+  /// Ended since the last call, newest last.
+  std::vector<Action> take_ended();
+  /// The start of the job that is on its way; null: none.
+  [[nodiscard]] const Action* start_of(const std::string& job) const;
+  [[nodiscard]] bool busy(const ActionCall& call) const;
+  [[nodiscard]] bool breaker_open() const { return breaker_since_.has_value(); }
+  [[nodiscard]] const Counts& counts() const { return counts_; }
+  [[nodiscard]] const Settings& settings() const { return settings_; }
+
+ private:
+  /// What is known of a call beside the action's record.
+  struct Call {
+    int made = 0;
+    std::optional<CallReply> reply{};  ///< of the last one
+    std::uint64_t reading = 0;         ///< what is shown counts in later ones
+    SimTime since{};                   ///< of the reply
+  };
+
+  Action* find(std::int64_t id);
+  std::int64_t record(Proposal proposal, Mode mode, std::int64_t undoes, const std::string& by,
+                      SimTime now);
+  void step(Action& action, ActionState state, SimTime now, std::string_view note,
+            const std::string& by = "schedmate");
+  void come_out(Action& action, ActionState state, SimTime now, std::string_view note);
+  void intend(Action& action, SimTime now, const std::string& by);
+  void judge(Action& action, const Reading& reading, std::uint64_t number, SimTime now);
+  void judge_reply(Action& action, SimTime now);
+  void judge_absent(Action& action, Call& call, SimTime now);
+  [[nodiscard]] bool may_call_again(const Action& action, const Call& call, SimTime now) const;
+  void watch(Action& action, const Reading& reading, SimTime now);
+  void free_orphans(const Reading& reading, SimTime now);
+  [[nodiscard]] bool is_own_orphan(std::string_view text) const;
+  [[nodiscard]] bool has_witnesses(const Proposal& proposal, SimTime now) const;
+  [[nodiscard]] std::string over_cap(const Proposal& proposal) const;
+  [[nodiscard]] std::int64_t share_of_nodes(std::int64_t pct, std::int64_t least) const;
+  void count(const Proposal& proposal, SimTime now);
+  void forget_past(SimTime now);
+  void open_breaker(SimTime now, const std::string& why);
+  void keep_past();
+  void restore_past(std::string_view text);
+
+  Settings settings_;
+  std::map<std::int64_t, Action> actions_;
+  std::map<std::int64_t, Call> calls_;                        // of those in flight
+  std::map<std::string, std::int64_t, std::less<>> targets_;  // of those in flight
+  std::set<std::int64_t> fresh_;                              // not taken yet
+  std::vector<std::int64_t> due_, in_record_;                 // calls
+  ActionRecord record_;
+  std::vector<Action> ended_;
+  std::int64_t next_id_;
+  std::map<std::string, SeenNode, std::less<>> nodes_;  // at the last reading
+  // Of the last hour, or day.
+  std::deque<SimTime> disturbed_;
+  std::deque<std::pair<SimTime, std::string>> bad_;     // nodes that were proposed to be drained
+  std::map<std::string, SimTime, std::less<>> lifted_;  // own drains, by somebody else
+  std::optional<SimTime> breaker_since_;
+  Counts counts_;
+};
+
+}  // namespace schedmate::live

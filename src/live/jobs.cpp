@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live/jobs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace schedmate::live {
+namespace {
+
+constexpr std::array<std::string_view, 3> phases = {"queued", "running", "ended"};
+
+std::optional<JobPhase> phase_named(std::string_view name) {
+  const auto* const found = std::ranges::find(phases, name);
+  if (found == phases.end()) return std::nullopt;
+  return static_cast<JobPhase>(found - phases.begin());
+}
+
+}  // namespace
+
+std::string_view name_of(Change::Kind kind) {
+  constexpr std::array<std::string_view, 5> names = {"arrived", "started", "ended", "vanished",
+                                                     "altered"};
+  return names.at(static_cast<std::size_t>(kind));
+}
+
+const Attempt* Jobs::find(const std::string& id) const {
+  const auto found = jobs_.find(id);
+  return found == jobs_.end() ? nullptr : &found->second;
+}
+
+std::size_t Jobs::waiting() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      jobs_, [](const auto& each) { return each.second.seen.phase == JobPhase::queued; }));
+}
+
+void Jobs::arrive(Attempt& attempt, const SeenJob& seen, std::vector<Change>& changes) {
+  attempt = {.number = ++numbers_, .seen = seen, .starts = 0};
+  attempt.seen.phase = JobPhase::queued;
+  changes.push_back({Change::Kind::arrived, attempt, {}});
+}
+
+/// Was it sent back to the queue?
+bool Jobs::is_new_attempt(const SeenJob& before, const SeenJob& seen) {
+  if (seen.restarts != before.restarts) return seen.restarts > before.restarts;
+  return seen.phase < before.phase;
+}
+
+void Jobs::follow(Attempt& attempt, const SeenJob& seen, SimTime now,
+                  std::vector<Change>& changes) {
+  if (attempt.seen == seen) return;
+  if (is_new_attempt(attempt.seen, seen)) {
+    if (attempt.seen.phase != JobPhase::ended) {
+      const SeenJob before = attempt.seen;
+      attempt.seen.phase = JobPhase::ended;
+      attempt.seen.end_state = EndState::requeued;
+      attempt.seen.ended = now;
+      changes.push_back({Change::Kind::ended, attempt, before});
+    }
+    arrive(attempt, seen, changes);
+  }
+  if (attempt.seen.phase == JobPhase::ended) return;  // its life was told
+  const bool has_run = seen.phase == JobPhase::running || seen.started;
+  if (attempt.seen.phase == JobPhase::queued && seen.phase != JobPhase::queued && has_run) {
+    const SeenJob before = std::exchange(attempt.seen, seen);
+    attempt.seen.phase = JobPhase::running;
+    attempt.starts = ++starts_;
+    changes.push_back({Change::Kind::started, attempt, before});
+  }
+  const SeenJob before = std::exchange(attempt.seen, seen);
+  if (before.phase != seen.phase)
+    changes.push_back({Change::Kind::ended, attempt, before});
+  else if (before != seen)
+    changes.push_back({Change::Kind::altered, attempt, before});
+}
+
+std::vector<Change> Jobs::take(const Listing& listing) {
+  constexpr Seconds late{300};  // ends may be shown so much later
+  forgotten_.clear();
+  std::vector<Change> changes;
+  if (listing.version <= version_) return changes;
+  version_ = listing.version;
+  std::set<std::string_view> shown;
+  for (const SeenJob& seen : listing.jobs) {
+    shown.insert(seen.id);
+    const auto found = jobs_.find(seen.id);
+    if (found != jobs_.end() && found->second.seen.submitted == seen.submitted) {
+      follow(found->second, seen, listing.now, changes);
+      continue;
+    }
+    if (found != jobs_.end() && seen.submitted < found->second.seen.submitted) continue;
+    Attempt& attempt = jobs_[seen.id];
+    if (found != jobs_.end() && attempt.seen.phase != JobPhase::ended)
+      changes.push_back({Change::Kind::vanished, attempt, attempt.seen});
+    arrive(attempt, seen, changes);
+    follow(attempt, seen, listing.now, changes);
+  }
+  for (auto job = jobs_.begin(); job != jobs_.end();) {
+    if (shown.contains(job->first)) {
+      ++job;
+      continue;
+    }
+    if (job->second.seen.phase != JobPhase::ended)
+      changes.push_back({Change::Kind::vanished, job->second, job->second.seen});
+    forgotten_.push_back(key(job->first));
+    job = jobs_.erase(job);
+  }
+  ended_since_ = std::max(ended_since_, listing.now - late);
+  const auto order = [](const Change& change) {
+    const bool ends = change.kind == Change::Kind::ended;
+    constexpr std::array rank = {3, 2, 0, 1, 4};
+    return std::tuple(rank.at(static_cast<std::size_t>(change.kind)),
+                      ends ? change.attempt.seen.ended.value_or(never) : SimTime(),
+                      ends ? change.attempt.starts : 0);
+  };
+  std::ranges::stable_sort(changes, {}, order);
+  return changes;
+}
+
+std::string Jobs::text(const Attempt& attempt) {
+  const SeenJob& seen = attempt.seen;
+  return nlohmann::json({{"id", seen.id},
+                         {"submitted_s", seconds_of(seen.submitted)},
+                         {"restarts", seen.restarts},
+                         {"phase", phases.at(static_cast<std::size_t>(seen.phase))},
+                         {"started_s", seconds_of(seen.started.value_or(never))}})
+      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+Result<void> Jobs::restore(std::string_view text) {
+  const auto document = nlohmann::json::parse(text, nullptr, false);
+  const auto whole = [&](const char* name) {
+    const auto found = document.find(name);
+    return found != document.end() && found->is_number_integer()
+               ? std::optional(found->get<std::int64_t>())
+               : std::nullopt;
+  };
+  const auto word = [&](const char* name) {
+    const auto found = document.find(name);
+    return found != document.end() && found->is_string() ? found->get<std::string>()
+                                                         : std::string();
+  };
+  const auto refuse = [&] { return fail(ErrorCode::invalid, "what the journal keeps of a job"); };
+  if (!document.is_object()) return refuse();
+  const auto submitted = whole("submitted_s"), restarts = whole("restarts"),
+             started = whole("started_s");
+  const auto phase = phase_named(word("phase"));
+  if (!submitted || !restarts || !started || !phase) return refuse();
+  Attempt& attempt = jobs_[word("id")];
+  attempt.number = ++numbers_;
+  attempt.seen.id = word("id");
+  attempt.seen.submitted = at(*submitted);
+  attempt.seen.restarts = *restarts;
+  attempt.seen.phase = *phase;
+  if (at(*started) != never) attempt.seen.started = at(*started);
+  if (*phase != JobPhase::queued) attempt.starts = ++starts_;
+  return {};
+}
+
+}  // namespace schedmate::live

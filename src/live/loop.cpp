@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live/loop.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace schedmate::live {
+namespace {
+
+constexpr std::string_view kept_past = "acting";
+
+Actions::Restored restored_of(const Past& past, SimTime now) {
+  const auto acting = past.kept.find(std::string(kept_past));
+  return {past.open, past.next_action, acting == past.kept.end() ? "" : acting->second, now};
+}
+
+}  // namespace
+
+Loop::Loop(LoopOptions options, Past past, SimTime now)
+    : options_(std::move(options)), actions_(options_.settings, restored_of(past, now)) {
+  for (const auto& [name, value] : past.kept)
+    if (name.starts_with(Jobs::key(""))) (void)jobs_.restore(value);
+}
+
+std::vector<Effect> Loop::step(const Event& event, SimTime now) {
+  if (over_) return {};
+  std::visit([&](const auto& each) { take(each, now); }, event);
+  flush(now);
+  return std::exchange(effects_, {});
+}
+
+SimTime Loop::next_tick() const { return listing_ ? never : std::min(next_list_, next_wake()); }
+
+SimTime Loop::next_wake() const {
+  SimTime next = never;
+  for (const auto& [name, pool] : pools_) next = std::min(next, pool.cluster.next_call());
+  return next;
+}
+
+// Events -----------------------------------------------------------------------------------------
+
+void Loop::take(const Ticked& /*event*/, SimTime now) {
+  actions_.tick(now);
+  if (now >= std::min(next_list_, next_wake())) ask_to_list();
+}
+
+void Loop::take(const Returned& event, SimTime now) {
+  if (calls_out_ > 0) --calls_out_;
+  actions_.returned(event.action, event.reply, readings_, now);
+  reread_ = true;
+  if (calls_out_ == 0) ask_to_list();
+}
+
+void Loop::take(const Proposed& event, SimTime now) {
+  Proposal proposal = event.proposal;
+  if (!proposal.call.job.empty()) {
+    const Attempt* const job = jobs_.find(proposal.call.job);
+    const bool same = job != nullptr && job->seen.submitted == proposal.call.submitted &&
+                      job->seen.restarts == proposal.call.restarts;
+    if (!same) return;
+  }
+  (void)actions_.propose(std::move(proposal), now);
+}
+
+void Loop::take(const Decided& event, SimTime now) {
+  using enum Decided::What;
+  const auto same = [&](const Result<void>& result) -> Result<std::int64_t> {
+    if (!result) return tl::unexpected(result.error());
+    return event.action;
+  };
+  Result<std::int64_t> result = event.action;
+  switch (event.what) {
+    case approve:
+      result = same(actions_.approve(event.action, event.by, now));
+      break;
+    case reject:
+      result = same(actions_.reject(event.action, event.by, now));
+      break;
+    case undo:
+      result = actions_.undo(event.action, event.by, now);
+      break;
+    case close_breaker:
+      actions_.close_breaker(event.by, now);
+  }
+  effects_.emplace_back(Answer{event.number, std::move(result)});
+}
+
+void Loop::take(const Appended& event, SimTime now) {
+  appending_ = false;
+  if (!event.result) {
+    over_ = true;
+    effects_.emplace_back(Stop{event.result.error()});
+    return;
+  }
+  (void)now;
+  for (DueCall& due : actions_.recorded()) {
+    ++calls_out_;
+    ++counts_.calls;
+    effects_.emplace_back(MakeCall{due.action, std::move(due.call)});
+  }
+}
+
+void Loop::take(const Listed& event, SimTime now) {
+  listing_ = false;
+  next_list_ = now + options_.poll;
+  if (!event.listing) {
+    ++counts_.blind;
+    return;
+  }
+  ++counts_.readings;
+  const Listing& listing = *event.listing;
+  const std::vector<Change> changes = jobs_.take(listing);
+  for (const Change& change : changes) tell(change, now);
+  keep_jobs();
+  see_nodes(listing, now);
+  if (read_before_)
+    for (const Change& change : changes) follow(change, now);
+  read_before_ = true;
+  actions_.read(Reading(listing), event.number, now);
+  follow_ends();
+  decide(now);
+  if (reread_ && calls_out_ == 0) ask_to_list();
+}
+
+void Loop::ask_to_list() {
+  if (listing_) return;
+  listing_ = true;
+  reread_ = false;
+  effects_.emplace_back(List{++readings_, jobs_.ended_since()});
+}
+
+void Loop::flush(SimTime now) {
+  if (appending_ || over_) return;
+  ActionRecord record = actions_.take();
+  for (auto& [action, step] : record.steps) batch_.steps.push_back({action, std::move(step)});
+  std::ranges::move(record.actions, std::back_inserter(batch_.actions));
+  for (auto& [what, by, note] : record.remarks)
+    batch_.remarks.push_back({std::move(what), now, std::move(by), std::move(note)});
+  if (record.past) batch_.kept.push_back({std::string(kept_past), std::move(*record.past)});
+  const bool calls_again = batch_.steps.empty() && batch_.actions.empty() &&
+                           batch_.remarks.empty() && batch_.events.empty() && batch_.kept.empty();
+  if (calls_again) {
+    take(Appended{}, now);  // repeated calls need no new record
+    return;
+  }
+  appending_ = true;
+  effects_.emplace_back(Append{std::exchange(batch_, {})});
+  if (!options_.settings.rules.record_first) {
+    take(Appended{}, now);
+    appending_ = true;
+    std::ranges::rotate(effects_, std::ranges::find_if(effects_, [](const Effect& effect) {
+                          return std::holds_alternative<MakeCall>(effect);
+                        }));
+  }
+}
+
+// Jobs -------------------------------------------------------------------------------------------
+
+void Loop::tell(const Change& change, SimTime now) {
+  if (change.kind == Change::Kind::altered) return;
+  const SeenJob& seen = change.attempt.seen;
+  nlohmann::json body{{"submitted_s", seconds_of(seen.submitted)},
+                      {"restarts", seen.restarts},
+                      {"user", seen.user},
+                      {"gpus", seen.gpus}};
+  if (change.kind == Change::Kind::ended) body["state"] = to_string(seen.end_state);
+  batch_.events.push_back(
+      {.kind = "job " + std::string(name_of(change.kind)),
+       .subject = seen.id,
+       .body = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
+       .when = now});
+  if (!options_.settings.rules.tells_once) return;
+  batch_.kept.push_back({Jobs::key(seen.id), Jobs::text(change.attempt)});
+}
+
+void Loop::keep_jobs() {
+  for (const std::string& key : jobs_.forgotten()) batch_.kept.push_back({key, ""});
+}
+
+KnownJob Loop::known(const Attempt& attempt) {
+  const auto number = [](auto& numbers, const std::string& name) {
+    return numbers.try_emplace(name, static_cast<std::uint32_t>(numbers.size())).first->second;
+  };
+  const SeenJob& seen = attempt.seen;
+  return {.number = attempt.number,
+          .id = seen.id,
+          .user = number(users_, seen.user),
+          .vc = number(pool_numbers_, seen.partition),
+          .gpus = seen.gpus,
+          .submit = seen.submitted};
+}
+
+Loop::Pool* Loop::pool_of(const SeenJob& job) {
+  const auto found = pools_.find(job.partition);
+  return found == pools_.end() ? nullptr : &found->second;
+}
+
+void Loop::see_nodes(const Listing& listing, SimTime now) {
+  if (!options_.pool) return;
+  if (!read_before_) {
+    std::map<std::string, std::vector<VirtualCluster::Node>> nodes;
+    for (const SeenNode& node : listing.nodes)
+      nodes[node.partition].push_back({node.name, node.gpus, node.state});
+    for (const auto& [name, of_pool] : nodes)
+      pools_.try_emplace(name, options_.pool(name), of_pool);
+    return;
+  }
+  for (const SeenNode& node : listing.nodes)
+    if (const auto pool = pools_.find(node.partition); pool != pools_.end())
+      pool->second.cluster.see({node.name, node.gpus, node.state}, now);
+}
+
+void Loop::follow(const Change& change, SimTime now) {
+  using enum Change::Kind;
+  const Attempt& attempt = change.attempt;
+  Pool* const pool = pool_of(attempt.seen);
+  if (pool == nullptr) return;
+  switch (change.kind) {
+    case ended:
+    case vanished: {
+      const SeenJob& seen = attempt.seen;
+      const SimTime end = seen.ended.value_or(now);
+      const FinishedJob finished{known(attempt), end, end - seen.started.value_or(end),
+                                 seen.end_state};
+      const bool ran = change.kind == ended && seen.end_state != EndState::requeued && seen.started;
+      pool->cluster.ended(attempt.number, now, ran ? &finished : nullptr);
+      ids_.erase(attempt.number);
+      not_before_.erase(attempt.number);
+      shadowed_.erase(attempt.number);
+      return;
+    }
+    case started:
+      return follow_start(*pool, change);
+    case arrived:
+      ids_[attempt.number] = attempt.seen.id;
+      if (!attempt.seen.held) pool->cluster.enter(known(attempt), now);
+      return;
+    case altered:
+      if (attempt.seen.phase == JobPhase::running)
+        pool->surprised = pool->surprised || attempt.seen.nodes != change.before.nodes;
+      else if (attempt.seen.held && !change.before.held)
+        pool->cluster.withdraw(attempt.number, now);
+      else if (!attempt.seen.held && change.before.held)
+        pool->cluster.enter(known(attempt), now);
+  }
+}
+
+void Loop::follow_start(Pool& pool, const Change& change) {
+  const SeenJob& seen = change.attempt.seen;
+  if (seen.started && pool.cluster.runs_on(change.attempt.number, seen.nodes))
+    pool.cluster.confirm(change.attempt.number, *seen.started);
+  else
+    pool.surprised = true;
+}
+
+/// Starts and evictions that came to nothing leave the pool's policy with a wrong belief.
+void Loop::follow_ends() {
+  for (const Action& action : actions_.take_ended()) {
+    const ActionKind kind = action.call.kind;
+    if (kind != ActionKind::start && kind != ActionKind::evict) continue;
+    if (action.state() == ActionState::verified || action.state() == ActionState::shadowed)
+      continue;
+    const Attempt* const attempt = jobs_.find(action.call.job);
+    if (attempt == nullptr) continue;
+    if (Pool* const pool = pool_of(attempt->seen)) pool->surprised = true;
+    constexpr Seconds pause{60};
+    if (kind == ActionKind::start) not_before_[attempt->number] = action.steps.back().when + pause;
+  }
+}
+
+// Decisions --------------------------------------------------------------------------------------
+
+void Loop::decide(SimTime now) {
+  if (actions_.settings().modes.order == Mode::observe) return;
+  std::vector<std::uint64_t> again;
+  std::erase_if(not_before_, [&](const auto& each) {
+    if (each.second > now) return false;
+    again.push_back(each.first);
+    return true;
+  });
+  for (const std::uint64_t number : again)
+    if (const auto id = ids_.find(number); id != ids_.end())
+      if (const Attempt* const attempt = jobs_.find(id->second);
+          attempt != nullptr && attempt->number == number)
+        if (Pool* const pool = pool_of(attempt->seen)) pool->surprised = true;
+  for (auto& [name, pool] : pools_) {
+    if (pool.surprised) begin_anew(pool, now);
+    decide(pool, now);
+  }
+}
+
+/// What runs and waits, as it was read; starts that are on their way run already.
+void Loop::begin_anew(Pool& pool, SimTime now) {
+  pool.surprised = false;
+  ++counts_.restarts;
+  std::vector<std::pair<std::uint64_t, VirtualCluster::Running>> running;
+  std::vector<std::pair<SimTime, KnownJob>> waiting;
+  for (const auto& [id, attempt] : jobs_.all()) {
+    if (attempt.seen.phase == JobPhase::ended || pool_of(attempt.seen) != &pool) continue;
+    ids_[attempt.number] = id;
+    const KnownJob job = known(attempt);
+    const Action* const start = actions_.start_of(id);
+    if (attempt.seen.phase == JobPhase::running)
+      running.emplace_back(
+          attempt.starts,
+          VirtualCluster::Running{job, attempt.seen.started.value_or(now), attempt.seen.nodes});
+    else if (start != nullptr)
+      running.emplace_back(UINT64_MAX, VirtualCluster::Running{job, now, start->call.nodes});
+    else if (!attempt.seen.held && !not_before_.contains(attempt.number))
+      waiting.emplace_back(attempt.seen.submitted, job);
+  }
+  std::ranges::stable_sort(running, {}, [](const auto& each) { return each.first; });
+  std::ranges::stable_sort(waiting, [](const auto& a, const auto& b) {
+    return std::tie(a.first, a.second.number) < std::tie(b.first, b.second.number);
+  });
+  std::vector<VirtualCluster::Running> runs;
+  for (auto& [order, run] : running) runs.push_back(std::move(run));
+  std::vector<KnownJob> waits;
+  for (auto& [when, job] : waiting) waits.push_back(job);
+  pool.cluster.restart(runs, waits, now);
+}
+
+void Loop::decide(Pool& pool, SimTime now) {
+  const bool acts = actions_.settings().modes.order != Mode::shadow;
+  for (const VirtualCluster::Decision& decision : pool.cluster.decide(now)) {
+    carry_out(pool, decision, now);
+    pool.surprised = pool.surprised || !acts;  // nothing of it happens
+  }
+}
+
+void Loop::carry_out(Pool& pool, const VirtualCluster::Decision& decision, SimTime now) {
+  const auto id = ids_.find(decision.job);
+  const Attempt* const attempt = id == ids_.end() ? nullptr : jobs_.find(id->second);
+  if (attempt == nullptr || attempt->number != decision.job) return;
+  const bool starts = decision.kind == Plan::Decision::Kind::start;
+  if (actions_.settings().modes.order == Mode::shadow && !shadowed_.insert(decision.job).second)
+    return;
+  Proposal proposal;
+  proposal.area = decision.beside || !starts ? Area::pack : Area::order;
+  proposal.call = {.kind = starts ? ActionKind::start : ActionKind::evict,
+                   .job = attempt->seen.id,
+                   .submitted = attempt->seen.submitted,
+                   .restarts = attempt->seen.restarts,
+                   .nodes = decision.where};
+  if (decision.beside)
+    if (const auto other = ids_.find(*decision.beside); other != ids_.end())
+      proposal.call.shared_with = other->second;
+  if (!actions_.propose(std::move(proposal), now)) pool.surprised = true;
+}
+
+}  // namespace schedmate::live

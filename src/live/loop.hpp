@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The live loop: what happens comes in as events with their time, what is to be done goes out as
+/// effects. Deterministic, no I/O, no clock, one thread: the daemon, tests and seeded disasters run
+/// the same code. Whoever drives it carries out each effect in order and answers it with its event;
+/// calls may take their time, all else is answered before the next event of another kind.
+///
+/// A record is safe before a call is made: calls come out only after the batch that holds their
+/// intents was acknowledged (Appended). One batch is on its way at a time; what happens meanwhile
+/// goes into the next.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <schedmate/connector.hpp>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "journal/journal.hpp"
+#include "live/actions.hpp"
+#include "live/jobs.hpp"
+#include "live/virtual_cluster.hpp"
+
+namespace schedmate::live {
+
+// Events: what has happened.
+/// The reading that effect List{number} asked for.
+struct Listed {
+  std::uint64_t number = 0;
+  Result<Listing> listing;
+};
+/// The journal's answer to Append. After an error the loop is over: another one is made of what the
+/// journal then holds.
+struct Appended {
+  Result<void> result;
+};
+struct Returned {
+  std::int64_t action = 0;
+  CallReply reply;
+};
+/// Slow work has found a reason to act.
+struct Proposed {
+  Proposal proposal;
+};
+/// An operator.
+struct Decided {
+  enum class What : std::uint8_t { approve, reject, undo, close_breaker } what;
+  std::int64_t action = 0;
+  std::string by{};
+  std::uint64_t number = 0;  ///< of the Answer
+};
+/// Time has passed.
+struct Ticked {};
+using Event = std::variant<Listed, Appended, Returned, Proposed, Decided, Ticked>;
+
+// Effects: what is to be done.
+struct Append {
+  journal::Batch batch;
+};
+struct MakeCall {
+  std::int64_t action = 0;
+  ActionCall call;
+};
+struct List {
+  std::uint64_t number = 0;
+  SimTime ended_since;
+};
+struct Answer {
+  std::uint64_t number = 0;
+  Result<std::int64_t> result;  ///< of an undo the new action, else the action
+};
+/// The loop is over.
+struct Stop {
+  Error error;
+};
+using Effect = std::variant<Append, MakeCall, List, Answer, Stop>;
+
+struct LoopOptions {
+  Settings settings;
+  Seconds poll{1};
+  /// Who decides in a pool of that name; null: nobody starts jobs here.
+  std::function<VirtualCluster::Setup(const std::string& name)> pool{};
+};
+
+/// What the journal holds of an earlier loop.
+struct Past {
+  std::vector<Action> open{};
+  std::int64_t next_action = 1;
+  std::map<std::string, std::string> kept{};  ///< by name
+};
+
+class Loop {
+ public:
+  Loop(LoopOptions options, Past past, SimTime now);
+
+  std::vector<Effect> step(const Event& event, SimTime now);
+  /// A Ticked is due then, at the latest: to read the cluster again.
+  [[nodiscard]] SimTime next_tick() const;
+  /// When a policy wishes to be asked although nothing happens; `never`: none does.
+  [[nodiscard]] SimTime next_wake() const;
+
+  struct Counts {
+    std::uint64_t readings = 0, blind = 0, calls = 0, restarts = 0;
+  };
+  [[nodiscard]] const Jobs& jobs() const { return jobs_; }
+  [[nodiscard]] const Actions& actions() const { return actions_; }
+  [[nodiscard]] const Counts& counts() const { return counts_; }
+
+ private:
+  struct Pool {
+    Pool(VirtualCluster::Setup setup, const std::vector<VirtualCluster::Node>& nodes)
+        : cluster(std::move(setup), nodes) {}
+    VirtualCluster cluster;
+    bool surprised = true;  // it must begin anew
+  };
+  void take(const Listed& event, SimTime now);
+  void take(const Appended& event, SimTime now);
+  void take(const Returned& event, SimTime now);
+  void take(const Proposed& event, SimTime now);
+  void take(const Decided& event, SimTime now);
+  void take(const Ticked& event, SimTime now);
+
+  void tell(const Change& change, SimTime now);
+  void keep_jobs();
+  void see_nodes(const Listing& listing, SimTime now);
+  void follow(const Change& change, SimTime now);
+  void follow_start(Pool& pool, const Change& change);
+  void follow_ends();
+  void decide(SimTime now);
+  void decide(Pool& pool, SimTime now);
+  void carry_out(Pool& pool, const VirtualCluster::Decision& decision, SimTime now);
+  void begin_anew(Pool& pool, SimTime now);
+  [[nodiscard]] Pool* pool_of(const SeenJob& job);
+  [[nodiscard]] KnownJob known(const Attempt& attempt);
+  void ask_to_list();
+  void flush(SimTime now);
+
+  LoopOptions options_;
+  Jobs jobs_;
+  Actions actions_;
+  std::map<std::string, Pool, std::less<>> pools_;
+  std::map<std::string, std::uint32_t, std::less<>> users_, pool_numbers_;
+  std::map<std::uint64_t, std::string> ids_;     // jobs by the number of their attempt
+  std::map<std::uint64_t, SimTime> not_before_;  // attempts whose start failed
+  std::set<std::uint64_t> shadowed_;             // attempts whose start is on record
+  journal::Batch batch_;
+  std::vector<Effect> effects_;
+  bool appending_ = false, over_ = false, listing_ = false, read_before_ = false;
+  std::uint64_t readings_ = 0;  // asked for
+  std::size_t calls_out_ = 0;
+  bool reread_ = false;  // calls have come back since the last reading was asked for
+  SimTime next_list_ = SimTime::min();
+  Counts counts_;
+};
+
+}  // namespace schedmate::live

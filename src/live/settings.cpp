@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live/settings.hpp"
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+
+namespace schedmate::live {
+
+Mode Modes::of(Area area) const {
+  switch (area) {
+    case Area::order:
+      return order;
+    case Area::recover:
+      return recover;
+    case Area::pack:
+      return pack;
+    case Area::annotate:
+      return annotate;
+    case Area::notify:
+      return notify;
+  }
+  return Mode::observe;
+}
+
+bool disturbs(ActionKind kind) {
+  using enum ActionKind;
+  return kind == hold || kind == evict || kind == requeue_excluding || kind == drain_node ||
+         kind == cancel || kind == test_nodes;
+}
+
+std::string mark_of(const Settings& settings, std::int64_t action) {
+  return fmt::format("schedmate:{}/{}", settings.instance, action);
+}
+
+std::optional<std::int64_t> marked_by(const Settings& settings, std::string_view text) {
+  const std::string own = fmt::format("schedmate:{}/", settings.instance);
+  if (!text.starts_with(own)) return std::nullopt;
+  const std::string_view rest = text.substr(own.size());
+  return parse_number<std::int64_t>(rest.substr(0, rest.find_first_not_of("0123456789")));
+}
+
+}  // namespace schedmate::live

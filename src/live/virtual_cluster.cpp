@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live/virtual_cluster.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "core/entering_job.hpp"
+
+namespace schedmate::live {
+
+Cluster VirtualCluster::make_cluster(const Setup& setup, const std::vector<Node>& nodes) {
+  PartitionSpec spec;
+  spec.name = setup.name;
+  spec.nodes = static_cast<int>(nodes.size());
+  if (!nodes.empty()) spec.gpus_per_node = std::clamp(nodes.front().gpus, 1, 64);
+  return {spec, setup.placer};
+}
+
+VirtualCluster::VirtualCluster(Setup setup, const std::vector<Node>& nodes)
+    : setup_(std::move(setup)),
+      cluster_(make_cluster(setup_, nodes)),
+      plan_(cluster_, SimTime()),
+      policy_(setup_.policy) {
+  for (const Node& node : nodes) {
+    node_index_[node.name] = static_cast<std::uint32_t>(nodes_.size());
+    nodes_.push_back(node);
+    if (node.gpus != cluster_.gpus_per_node()) nodes_.back().state = NodeState::down;
+    if (nodes_.back().state != NodeState::up)
+      cluster_.set_state(node_index_[node.name], nodes_.back().state);
+  }
+}
+
+void VirtualCluster::restart(const std::vector<Running>& running,
+                             const std::vector<KnownJob>& waiting, SimTime now) {
+  // Plan refers to cluster_, which therefore stays where it is.
+  for (const auto& [number, id] : ids_)
+    if (!cluster_.allocation(id).empty()) cluster_.release(id);
+  policy_ = setup_.policy;
+  infos_ = {};
+  known_ = {};
+  ids_.clear();
+  entered_ = 0;
+  for (auto* list : {&arrived_, &ended_, &withdrawn_, &adopted_}) list->clear();
+  changed_.clear();
+  const auto drain = [&](NodeState state) {  // a claim is for nodes that are up
+    for (std::uint32_t node = 0; node < nodes_.size(); ++node)
+      if (nodes_[node].state == NodeState::drained) cluster_.set_state(node, state);
+  };
+  drain(NodeState::up);
+  for (const Running& each : running) {
+    auto where = placement(each.where);
+    if (!where || ids_.contains(each.job.number)) continue;
+    const JobId id = add(each.job, now);
+    cluster_.claim(id, std::move(*where));
+    JobInfo& info = infos_.at(id);
+    info.running = true;
+    info.run_since = std::min(each.since, now);
+    adopted_.push_back(id);
+  }
+  drain(NodeState::drained);
+  next_call_ = never;
+  for (const KnownJob& job : waiting) enter(job, now);
+  something_happened(now);
+}
+
+JobId VirtualCluster::add(const KnownJob& job, SimTime now) {
+  const JobId id{entered_++};
+  Known& known = known_[id];
+  known = {job, std::string(job.id)};
+  known.job.id = known.id;
+  const Prediction prediction =
+      setup_.estimator ? setup_.estimator({known.job, now}) : Prediction();
+  infos_[id] = entering_job(known.job, prediction, now);
+  ids_[job.number] = id;
+  return id;
+}
+
+bool VirtualCluster::enter(const KnownJob& job, SimTime now) {
+  const std::int64_t most = std::ssize(nodes_) * cluster_.gpus_per_node();
+  if (job.gpus < 1 || job.gpus > most) return false;
+  arrived_.push_back(add(job, now));
+  something_happened(now);
+  return true;
+}
+
+void VirtualCluster::withdraw(std::uint64_t number, SimTime now) {
+  const auto found = ids_.find(number);
+  if (found == ids_.end()) return;
+  const JobId id = found->second;
+  ids_.erase(found);
+  if (std::erase(arrived_, id) > 0) {  // nobody was told of it
+    infos_.erase(id);
+    known_.erase(id);
+    return;
+  }
+  withdrawn_.push_back(id);
+  something_happened(now);
+}
+
+void VirtualCluster::ended(std::uint64_t number, SimTime now, const FinishedJob* finished) {
+  const auto found = ids_.find(number);
+  if (found != ids_.end()) {
+    const JobId id = found->second;
+    JobInfo& info = infos_.at(id);
+    if (!info.running) {
+      withdraw(number, now);
+    } else {
+      ids_.erase(found);
+      cluster_.release(id);
+      info.attained = info.run_time(now);
+      info.running = false;
+      ended_.push_back(id);
+      something_happened(now);
+    }
+  }
+  if (finished != nullptr && setup_.estimator) setup_.estimator.learn(*finished);
+}
+
+bool VirtualCluster::runs_on(std::uint64_t number, const std::vector<NodeGpus>& where) const {
+  const auto found = ids_.find(number);
+  if (found == ids_.end() || !infos_.at(found->second).running) return false;
+  const std::vector<NodeGpus> here = names(cluster_.allocation(found->second));
+  return std::ranges::is_permutation(here, where, [](const NodeGpus& a, const NodeGpus& b) {
+    return a.node == b.node &&
+           (a.gpus.empty() || b.gpus.empty() || std::ranges::is_permutation(a.gpus, b.gpus));
+  });
+}
+
+void VirtualCluster::confirm(std::uint64_t number, SimTime since) {
+  const auto found = ids_.find(number);
+  if (found == ids_.end()) return;
+  JobInfo& info = infos_.at(found->second);
+  if (info.running) info.run_since = since;
+}
+
+void VirtualCluster::see(const Node& node, SimTime now) {
+  const auto [found, fresh] =
+      node_index_.try_emplace(node.name, static_cast<std::uint32_t>(nodes_.size()));
+  if (fresh) {
+    const std::uint32_t index = cluster_.add_node(found->second);
+    found->second = index;
+    nodes_.resize(std::max<std::size_t>(nodes_.size(), index + 1));
+    nodes_[index] = {node.name, node.gpus, NodeState::up};
+  }
+  const std::uint32_t index = found->second;
+  const NodeState state = node.gpus == cluster_.gpus_per_node() ? node.state : NodeState::down;
+  if (nodes_[index].state == state && !fresh) return;
+  if (state == NodeState::down)
+    for (const JobId id : cluster_.jobs_on(index)) ended(known_.at(id).job.number, now, nullptr);
+  nodes_[index] = {node.name, node.gpus, state};
+  cluster_.set_state(index, state);
+  changed_.push_back(index);
+  something_happened(now);
+}
+
+void VirtualCluster::something_happened(SimTime now) {
+  next_call_ = std::min(next_call_, round_up(now, setup_.round));
+}
+
+std::vector<VirtualCluster::Decision> VirtualCluster::decide(SimTime now) {
+  std::vector<Decision> taken;
+  if (next_call_ <= now) next_call_ = round_up(now, setup_.round);  // nobody came earlier
+  if (next_call_ > now) return taken;
+  next_call_ = never;
+  plan_.clear(now);
+  policy_({.now = now,
+           .arrived = arrived_,
+           .ended = ended_,
+           .jobs = infos_,
+           .cluster = cluster_,
+           .preemption = {},
+           .nodes = changed_,
+           .withdrawn = withdrawn_,
+           .adopted = adopted_},
+          plan_);
+  arrived_.clear();
+  adopted_.clear();
+  changed_.clear();
+  for (const Plan::Decision& decision : plan_.decisions()) take(decision, now, taken);
+  if (plan_.wake() != never)
+    next_call_ = round_up(std::max(plan_.wake(), now + Seconds(1)), setup_.round);
+  forget();
+  return taken;
+}
+
+void VirtualCluster::take(const Plan::Decision& decision, SimTime now,
+                          std::vector<Decision>& taken) {
+  using enum Plan::Decision::Kind;
+  JobInfo& info = infos_.at(decision.job);
+  Decision made{.kind = decision.kind, .job = known_.at(decision.job).job.number};
+  made.estimate_s = info.estimate.count();
+  if (decision.kind == start) {
+    info.running = true;
+    info.run_since = now;
+    const Placement& where = cluster_.allocation(decision.job);
+    made.where = names(where);
+    for (const JobId other :
+         cluster_.residents(where.front().node, std::countr_zero(where.front().gpus)))
+      if (other != decision.job) made.beside = known_.at(other).job.number;
+  } else {
+    info.attained = decision.kind == preempt ? info.run_time(now) : Seconds(0);
+    info.running = false;
+    info.alone = info.alone || decision.kind == evict;
+  }
+  taken.push_back(std::move(made));
+}
+
+void VirtualCluster::forget() {
+  for (auto* gone : {&ended_, &withdrawn_}) {
+    for (const JobId id : *gone) {
+      infos_.erase(id);
+      known_.erase(id);
+    }
+    gone->clear();
+  }
+}
+
+std::vector<NodeGpus> VirtualCluster::names(const Placement& where) const {
+  std::vector<NodeGpus> named;
+  for (const Slice& slice : where) {
+    NodeGpus& node = named.emplace_back();
+    node.node = nodes_[slice.node].name;
+    for (std::uint64_t rest = slice.gpus; rest != 0; rest &= rest - 1)
+      node.gpus.push_back(std::countr_zero(rest));
+  }
+  return named;
+}
+
+/// Nothing where one of the GPUs is not there, on a node that is down, or full.
+std::optional<Placement> VirtualCluster::placement(const std::vector<NodeGpus>& where) const {
+  Placement placed;
+  for (const NodeGpus& each : where) {
+    const auto found = node_index_.find(each.node);
+    if (found == node_index_.end() || each.gpus.empty()) return std::nullopt;
+    Slice slice{found->second, 0};
+    if (cluster_.state(slice.node) == NodeState::down) return std::nullopt;
+    for (const std::int32_t gpu : each.gpus) {
+      if (gpu < 0 || gpu >= cluster_.gpus_per_node()) return std::nullopt;
+      if (std::ssize(cluster_.residents(slice.node, gpu)) >= Cluster::max_sharing)
+        return std::nullopt;
+      slice.gpus |= std::uint64_t{1} << gpu;
+    }
+    placed.push_back(slice);
+  }
+  if (placed.empty()) return std::nullopt;
+  return placed;
+}
+
+}  // namespace schedmate::live

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A pool of nodes of a live cluster and the policy that decides who runs there: the live loop's
+/// side of `Policy` and `View`, as the simulator's engine is the other. It holds what the policy
+/// believes; when the cluster turns out otherwise (a start that failed, a job that somebody else
+/// started), the policy begins anew with what is really there (restart()).
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <schedmate/action.hpp>
+#include <schedmate/estimator.hpp>
+#include <schedmate/policy.hpp>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace schedmate::live {
+
+class VirtualCluster {
+ public:
+  struct Setup {
+    std::string name;
+    Policy policy;        ///< copied at each restart()
+    Estimator estimator;  ///< empty: run times are not known, and predicted as 0
+    Placer placer = Placer::consolidate;
+    Seconds round{1};
+  };
+  struct Node {
+    std::string name;
+    std::int32_t gpus = 0;
+    NodeState state = NodeState::up;
+  };
+  /// Nodes that have another number of GPUs than the first are left out.
+  VirtualCluster(Setup setup, const std::vector<Node>& nodes);
+  VirtualCluster(const VirtualCluster&) = delete;
+  VirtualCluster& operator=(const VirtualCluster&) = delete;
+  ~VirtualCluster() = default;
+
+  /// KnownJob::number names the job here, and is never used again.
+  struct Running {
+    KnownJob job;
+    SimTime since;
+    std::vector<NodeGpus> where;
+  };
+  /// The policy begins anew: those that run, in order of their starts, and those that wait, in
+  /// order of submission. What runs on GPUs that are not there (any more) is left out.
+  void restart(const std::vector<Running>& running, const std::vector<KnownJob>& waiting,
+               SimTime now);
+
+  /// It waits from now on; false: it is larger than the pool.
+  bool enter(const KnownJob& job, SimTime now);
+  /// It waits no more, without a start.
+  void withdraw(std::uint64_t number, SimTime now);
+  /// It has left its GPUs; `finished`: what the estimator learns of it, null = nothing.
+  void ended(std::uint64_t number, SimTime now, const FinishedJob* finished);
+  /// The cluster shows since when it runs.
+  void confirm(std::uint64_t number, SimTime since);
+  /// Whether it was started here, on these GPUs (of a node without numbers: on as many).
+  [[nodiscard]] bool runs_on(std::uint64_t number, const std::vector<NodeGpus>& where) const;
+  [[nodiscard]] bool knows(std::uint64_t number) const { return ids_.contains(number); }
+
+  void see(const Node& node, SimTime now);
+
+  struct Decision {
+    Plan::Decision::Kind kind;
+    std::uint64_t job;
+    std::vector<NodeGpus> where{};          ///< start
+    std::optional<std::uint64_t> beside{};  ///< start on GPUs that this one holds
+    double estimate_s = 0;
+  };
+  /// Asks the policy if something happened or it wished to be asked by now.
+  std::vector<Decision> decide(SimTime now);
+  /// When it wishes to be asked although nothing happened.
+  [[nodiscard]] SimTime next_call() const { return next_call_; }
+  [[nodiscard]] const std::string& name() const { return setup_.name; }
+  [[nodiscard]] const Cluster& cluster() const { return cluster_; }
+
+ private:
+  struct Known {
+    KnownJob job;
+    std::string id;
+  };
+  [[nodiscard]] static Cluster make_cluster(const Setup& setup, const std::vector<Node>& nodes);
+  JobId add(const KnownJob& job, SimTime now);
+  [[nodiscard]] std::optional<Placement> placement(const std::vector<NodeGpus>& where) const;
+  [[nodiscard]] std::vector<NodeGpus> names(const Placement& where) const;
+  void take(const Plan::Decision& decision, SimTime now, std::vector<Decision>& taken);
+  void forget();
+  void something_happened(SimTime now);
+
+  Setup setup_;
+  std::vector<Node> nodes_;  // by index in the cluster
+  std::map<std::string, std::uint32_t, std::less<>> node_index_;
+  Cluster cluster_;
+  Plan plan_;
+  Policy policy_;
+  JobMap<JobInfo> infos_;
+  JobMap<Known> known_;
+  std::unordered_map<std::uint64_t, JobId> ids_;
+  std::uint32_t entered_ = 0;
+  std::vector<JobId> arrived_, ended_, withdrawn_, adopted_;
+  std::vector<std::uint32_t> changed_;  // nodes
+  SimTime next_call_ = never;
+};
+
+}  // namespace schedmate::live

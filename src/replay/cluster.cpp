@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/cluster.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace schedmate::replay {
+namespace {
+
+CallReply refused(std::string why) { return {CallOutcome::refused, std::move(why), {}}; }
+const CallReply done{CallOutcome::done, {}, {}};
+
+}  // namespace
+
+ReplayCluster::ReplayCluster(const Trace& trace, const ClusterSpec& cluster,
+                             const SimOptions& options)
+    : trace_(trace), options_(options) {
+  outcomes_.resize(trace.jobs.size());
+  options_.estimator = [](const EnteringJob&) { return Prediction(); };
+  const SimTime first = trace.jobs.empty() ? SimTime() : trace.jobs.front().submit;
+  const SimTime last = trace.jobs.empty() ? SimTime() : trace.jobs.back().submit;
+  now_ = first;
+  vcs_.reserve(cluster.partitions.size());  // engines refer to them
+  for (const PartitionSpec& partition : cluster.partitions) {
+    const std::size_t index = vcs_.size();
+    Vc& vc = vcs_.emplace_back();
+    vc.name = partition.name;
+    vc.partition = partition;
+    vc.partition.round = Seconds(1);  // what happens shows at once
+    vc.reasons.resize(static_cast<std::size_t>(partition.nodes));
+    std::vector<sim::EngineJob> jobs;
+    for (std::uint32_t row = 0; row < trace.jobs.size(); ++row) {
+      const Job& job = trace.jobs[row];
+      if (trace.vcs[job.vc] != vc.name) continue;
+      rows_[std::string(job.id)] = row;
+      jobs.push_back({row, job.submit, job.duration});
+    }
+    vc.engine = std::make_unique<sim::Engine>(
+        sim::EngineInput{.trace = trace,
+                         .partition = vc.partition,
+                         .options = options_,
+                         .policy = [this, index](const View& view, Plan&) { follow(index, view); },
+                         .estimator = options_.estimator,
+                         .handler = false,
+                         .jobs = std::move(jobs),
+                         .lag = Seconds(0),
+                         .echo = {},
+                         .first_submit = first,
+                         .last_submit = last,
+                         .open_until = first,
+                         .on_end = {}},
+        outcomes_);
+  }
+}
+
+SimTime ReplayCluster::next_instant() const {
+  SimTime next = never;
+  for (const Vc& vc : vcs_) next = std::min(next, vc.engine->next_instant());
+  return next;
+}
+
+void ReplayCluster::advance(SimTime to) {
+  for (SimTime next = next_instant(); next <= to; next = next_instant()) {
+    for (Vc& vc : vcs_)
+      if (vc.engine->next_instant() <= next) vc.engine->step(next);
+    now_ = next;
+  }
+  now_ = std::max(now_, to);
+}
+
+void ReplayCluster::follow(std::size_t vc, const View& view) {
+  ++version_;
+  for (const JobId id : view.ended) {
+    const std::uint32_t row = rows_.at(std::string(view.job(id).id));
+    Shown& job = jobs_.at(row);
+    job.seen.phase = JobPhase::ended;
+    job.seen.end_state = trace_.jobs[row].state;
+    job.seen.ended = view.now;
+    present_.erase(row);
+    ended_.emplace(view.now, row);
+  }
+  for (const JobId id : view.arrived) {
+    const JobInfo& info = view.job(id);
+    const std::uint32_t row = rows_.at(std::string(info.id));
+    const auto [found, fresh] = jobs_.try_emplace(row);
+    Shown& job = found->second;
+    job.vc = vc;
+    job.id = id;
+    const std::int64_t restarts = fresh ? 0 : job.seen.restarts + 1;
+    job.seen = {};
+    job.seen.id = info.id;
+    job.seen.submitted = info.submit;
+    job.seen.restarts = restarts;
+    job.seen.user = trace_.users[trace_.jobs[row].user];
+    job.seen.partition = vcs_[vc].name;
+    job.seen.gpus = info.gpus;
+    present_.insert(row);
+  }
+}
+
+std::vector<NodeGpus> ReplayCluster::names(const Vc& vc, const Placement& where) const {
+  std::vector<NodeGpus> named;
+  for (const Slice& slice : where) {
+    NodeGpus& node = named.emplace_back();
+    node.node = fmt::format("{}-{}", vc.name, slice.node);
+    for (std::uint64_t rest = slice.gpus; rest != 0; rest &= rest - 1)
+      node.gpus.push_back(std::countr_zero(rest));
+  }
+  return named;
+}
+
+ReplayCluster::Vc* ReplayCluster::vc_of_node(const std::string& name, std::uint32_t& node) {
+  const std::size_t dash = name.rfind('-');
+  if (dash == std::string::npos) return nullptr;
+  const auto number = parse_number<std::uint32_t>(std::string_view(name).substr(dash + 1));
+  const auto vc = std::ranges::find(vcs_, name.substr(0, dash), &Vc::name);
+  if (!number || vc == vcs_.end() || *number >= vc->reasons.size()) return nullptr;
+  node = *number;
+  return &*vc;
+}
+
+std::optional<Placement> ReplayCluster::placement(const Vc& vc,
+                                                  const std::vector<NodeGpus>& where) const {
+  Placement placed;
+  for (const NodeGpus& each : where) {
+    const auto number = parse_number<std::uint32_t>(
+        std::string_view(each.node).substr(std::min(each.node.size(), vc.name.size() + 1)));
+    if (!each.node.starts_with(vc.name + "-") || !number || *number >= vc.reasons.size() ||
+        each.gpus.empty())
+      return std::nullopt;
+    Slice& slice = placed.emplace_back(Slice{*number, 0});
+    for (const std::int32_t gpu : each.gpus) {
+      if (gpu < 0 || gpu >= vc.partition.gpus_per_node) return std::nullopt;
+      slice.gpus |= std::uint64_t{1} << gpu;
+    }
+  }
+  return placed;
+}
+
+Result<Abilities> ReplayCluster::abilities(Deadline /*within*/) {
+  Abilities made;
+  const auto lack = [&](ActionKind kind, std::string_view why) {
+    made.lacks[static_cast<std::size_t>(kind)] = why;
+  };
+  lack(ActionKind::submit, "the trace alone submits jobs");
+  lack(ActionKind::requeue_excluding, "jobs of a replay do not fail");
+  lack(ActionKind::release_spare, "a replay has no spare nodes");
+  lack(ActionKind::test_nodes, "a replay runs no tests");
+  lack(ActionKind::cancel, "jobs of a replay run to their end");
+  return made;
+}
+
+Result<Listing> ReplayCluster::list(SimTime ended_since, Deadline /*within*/) {
+  Listing listing;
+  listing.version = version_;
+  listing.now = now_;
+  listing.ended_since = ended_since;
+  std::set<std::uint32_t> rows = present_;
+  for (auto ended = ended_.lower_bound(ended_since); ended != ended_.end(); ++ended)
+    rows.insert(ended->second);
+  listing.jobs.reserve(rows.size());
+  for (const std::uint32_t row : rows) listing.jobs.push_back(jobs_.at(row).seen);
+  for (const Vc& vc : vcs_)
+    for (std::uint32_t node = 0; node < vc.reasons.size(); ++node)
+      listing.nodes.push_back({fmt::format("{}-{}", vc.name, node), vc.name,
+                               vc.partition.gpus_per_node, vc.engine->cluster().state(node),
+                               vc.reasons[node]});
+  return listing;
+}
+
+Result<std::optional<SeenJob>> ReplayCluster::job(const std::string& id, Deadline /*within*/) {
+  const auto row = rows_.find(id);
+  const auto found = row == rows_.end() ? jobs_.end() : jobs_.find(row->second);
+  if (found == jobs_.end()) return std::nullopt;
+  return found->second.seen;
+}
+
+Result<std::optional<std::string>> ReplayCluster::find_submission(const std::string& /*token*/,
+                                                                  Deadline /*within*/) {
+  return std::nullopt;
+}
+
+CallReply ReplayCluster::call(const ActionCall& call, Deadline within) {
+  const std::string lack = abilities(within)->lack(call.kind);
+  if (!lack.empty()) return refused(lack);
+  ++version_;
+  if (call.kind == ActionKind::notify) return done;
+  if (call.kind == ActionKind::drain_node || call.kind == ActionKind::undrain_node)
+    return change_node(call);
+  const auto row = rows_.find(call.job);
+  const auto found = row == rows_.end() ? jobs_.end() : jobs_.find(row->second);
+  if (found == jobs_.end()) return refused(fmt::format("no job {}", call.job));
+  Shown& job = found->second;
+  if (job.seen.submitted != call.submitted)
+    return refused(fmt::format("job {} is another one by now", call.job));
+  if (call.kind == ActionKind::start) return start(job, call);
+  if (call.kind == ActionKind::evict) return evict(job, call);
+  return change_job(job, call);
+}
+
+CallReply ReplayCluster::start(Shown& job, const ActionCall& call) {
+  Vc& vc = vcs_[job.vc];
+  if (job.seen.phase != JobPhase::queued || job.seen.restarts != call.restarts)
+    return refused("it does not wait, or is another attempt");
+  if (job.seen.held) return refused("it is held");
+  const auto where = placement(vc, call.nodes);
+  if (!where || where->empty()) return refused("no such GPUs");
+  const Cluster& cluster = vc.engine->cluster();
+  int gpus = 0;
+  for (const Slice& slice : *where) {
+    gpus += std::popcount(slice.gpus);
+    if (!cluster.usable(slice.node)) return refused("a node is not in service");
+    const bool is_free = (cluster.free_mask(slice.node) & slice.gpus) == slice.gpus;
+    if (is_free == !call.shared_with.empty()) return refused("GPUs are held, or not shared");
+    for (std::uint64_t rest = slice.gpus; rest != 0; rest &= rest - 1)
+      if (std::ssize(cluster.residents(slice.node, std::countr_zero(rest))) >= Cluster::max_sharing)
+        return refused("a GPU is full");
+  }
+  if (gpus != job.seen.gpus) return refused("not as many GPUs as it asks for");
+  vc.engine->decide(now_, [&](const View& view, Plan& plan) {
+    plan.start_on(job.id, *where);
+    (void)view;
+  });
+  job.seen.phase = JobPhase::running;
+  job.seen.started = now_;
+  job.seen.nodes = call.nodes;
+  return done;
+}
+
+CallReply ReplayCluster::evict(Shown& job, const ActionCall& call) {
+  if (job.seen.phase != JobPhase::running || job.seen.restarts != call.restarts)
+    return refused("it does not run, or is another attempt");
+  vcs_[job.vc].engine->decide(now_, [&](const View&, Plan& plan) { plan.evict(job.id); });
+  job.seen.phase = JobPhase::queued;
+  ++job.seen.restarts;
+  job.seen.nodes.clear();
+  job.seen.started.reset();
+  return done;
+}
+
+CallReply ReplayCluster::change_job(Shown& job, const ActionCall& call) {
+  SeenJob& seen = job.seen;
+  const bool waits = seen.phase == JobPhase::queued;
+  switch (call.kind) {
+    case ActionKind::set_order:
+      if (!waits) return refused("it does not wait");
+      seen.order = call.order;
+      return done;
+    case ActionKind::hold:
+      if (!waits || seen.held) return refused("it does not wait, or is held already");
+      seen.held = true;
+      seen.mark = call.text;
+      return done;
+    case ActionKind::release:
+      if (!seen.held || (!call.text.empty() && seen.mark != call.text))
+        return refused("it is not held, or by somebody else");
+      seen.held = false;
+      seen.mark.clear();
+      return done;
+    case ActionKind::annotate:
+      seen.note = call.text;
+      return done;
+    default:
+      return refused("a replay does not do that");
+  }
+}
+
+CallReply ReplayCluster::change_node(const ActionCall& call) {
+  std::uint32_t node = 0;
+  Vc* const vc = call.nodes.size() == 1 ? vc_of_node(call.nodes.front().node, node) : nullptr;
+  if (vc == nullptr) return refused("no such node");
+  std::string& reason = vc->reasons[node];
+  const bool is_up = vc->engine->cluster().state(node) == NodeState::up;
+  if (call.kind == ActionKind::drain_node) {
+    if (!is_up) return refused("it is not in service");
+    vc->engine->set_state(node, NodeState::drained);
+    reason = call.text;
+    return done;
+  }
+  if (is_up || !reason.starts_with(call.text)) return refused("it is drained by somebody else");
+  vc->engine->set_state(node, NodeState::up);
+  reason.clear();
+  return done;
+}
+
+}  // namespace schedmate::replay

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The promise of the live loop: over a replay it gives the simulator's schedule, job by job.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <map>
+#include <schedmate/scheduler.hpp>
+#include <schedmate/sim.hpp>
+
+#include "live/loop.hpp"
+#include "replay/cluster.hpp"
+#include "tests/conformance/random_world.hpp"
+#include "tests/support/estimators.hpp"
+#include "tests/support/loop_driver.hpp"
+#include "tests/support/need.hpp"
+
+namespace schedmate {
+namespace {
+
+using testing::need;
+
+/// An estimator that knows jobs by the numbers of the trace, asked by a loop that gives its own.
+class ByTrace {
+ public:
+  ByTrace(Estimator inner, const Trace& trace) : inner_(std::move(inner)), trace_(trace) {
+    for (std::uint32_t row = 0; row < trace.jobs.size(); ++row)
+      rows_[std::string(trace.jobs[row].id)] = row;
+  }
+  Prediction operator()(const EnteringJob& entering) {
+    const KnownJob job = known_job(trace_, row(entering.job.id));
+    return inner_({job, entering.now});
+  }
+  void learn(const FinishedJob& job) {
+    inner_.learn(finished_job(trace_, row(job.job.id), job.end));
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t row(std::string_view id) const { return rows_.at(std::string(id)); }
+  Estimator inner_;
+  const Trace& trace_;
+  std::map<std::string, std::uint32_t> rows_;
+};
+
+struct Case {
+  const Trace& trace;
+  const ClusterSpec& cluster;
+  const Scheduler& scheduler;
+  Estimator estimator;
+};
+
+std::vector<JobOutcome> live_outcomes(const Case& of) {
+  replay::ReplayCluster cluster(of.trace, of.cluster, {});
+  live::LoopOptions options;
+  options.settings.modes.order = options.settings.modes.pack = Mode::act;
+  options.settings.caps.actions_per_hour = 1'000'000;
+  options.poll = Seconds(0);
+  options.pool = [&](const std::string& name) {
+    live::VirtualCluster::Setup setup;
+    setup.name = name;
+    setup.policy = of.scheduler.decide;
+    if (of.estimator) setup.estimator = ByTrace(of.estimator, of.trace);
+    for (const PartitionSpec& partition : of.cluster.partitions)
+      if (partition.name == name) setup.round = partition.round;
+    return setup;
+  };
+  live::Loop loop(options, {}, cluster.now());
+  testing::LoopDriver driver(loop, cluster, [](const journal::Batch&) { return Result<void>(); });
+  driver.tell(live::Ticked{}, cluster.now() - Seconds(1));  // while nothing is there
+  int idle = 0;
+  for (;;) {
+    SimTime next = cluster.next_instant();
+    if (next == never && loop.jobs().waiting() == 0) break;
+    idle = next == never ? idle + 1 : 0;
+    next = std::min(next, loop.next_wake());
+    if (next == never) break;
+    if (idle > 1000) break;
+    cluster.advance(next);
+    driver.tell(live::Ticked{}, next);
+  }
+  return cluster.outcomes();
+}
+
+void check_same(const Case& of) {
+  SimOptions options;
+  options.estimator = of.estimator;
+  const SimResult simulated = need(simulate(of.trace, of.cluster, of.scheduler, options));
+  const std::vector<JobOutcome> live = live_outcomes(of);
+  for (std::size_t row = 0; row < live.size(); ++row) {
+    const JobOutcome &a = simulated.outcomes[row], &b = live[row];
+    INFO("job " << of.trace.jobs[row].id << " simulated " << seconds_of(a.start) << " "
+                << seconds_of(a.end) << ", live " << seconds_of(b.start) << " "
+                << seconds_of(b.end));
+    REQUIRE(a.started == b.started);
+    if (a.started) REQUIRE(a.start == b.start);
+    REQUIRE((a.status == JobStatus::finished) == (b.status == JobStatus::finished));
+    if (a.status == JobStatus::finished) {
+      REQUIRE(a.end == b.end);
+      REQUIRE(a.nodes == b.nodes);
+    }
+  }
+}
+
+TEST_CASE("the loop over a replay gives the simulator's schedule, in random worlds") {
+  for (const PolicyRow& row : policy_rows()) {
+    if (row.name != "fifo" && row.name != "sjf" && row.name != "qssf" &&
+        row.name != "backfill_easy" && row.name != "slurm_backfill" && row.name != "schedmate")
+      continue;
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+      const conformance::World world = conformance::random_world(seed);
+      INFO(row.name << ", seed " << seed);
+      const Scheduler scheduler = need(make_scheduler(row, {world.cluster}, {}));
+      check_same({world.trace, world.cluster, scheduler,
+                  testing::estimator(scheduler.estimator, world.trace)});
+    }
+  }
+}
+
+}  // namespace
+}  // namespace schedmate
