@@ -188,7 +188,8 @@ KnownJob Loop::known(const Attempt& attempt) {
           .user = number(users_, seen.user),
           .vc = number(pool_numbers_, seen.partition),
           .gpus = seen.gpus,
-          .submit = seen.submitted};
+          .submit = seen.submitted,
+          .profile = options_.profile ? options_.profile(seen) : nullptr};
 }
 
 Loop::Pool* Loop::pool_of(const SeenJob& job) {

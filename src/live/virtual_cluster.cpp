@@ -67,11 +67,13 @@ void VirtualCluster::restart(const std::vector<Running>& running,
 JobId VirtualCluster::add(const KnownJob& job, SimTime now) {
   const JobId id{entered_++};
   Known& known = known_[id];
-  known = {job, std::string(job.id)};
+  known = {job, std::string(job.id), {}};
   known.job.id = known.id;
   const Prediction prediction =
       setup_.estimator ? setup_.estimator({known.job, now}) : Prediction();
-  infos_[id] = entering_job(known.job, prediction, now);
+  JobInfo& info = infos_[id] = entering_job(known.job, prediction, now);
+  if (prediction.use && info.profile == nullptr)
+    info.profile = &(known.predicted = profile_of(*prediction.use, setup_.sharing));
   ids_[job.number] = id;
   return id;
 }
@@ -107,9 +109,9 @@ void VirtualCluster::ended(std::uint64_t number, SimTime now, const FinishedJob*
       withdraw(number, now);
     } else {
       ids_.erase(found);
-      cluster_.release(id);
       info.attained = info.run_time(now);
-      info.running = false;
+      info.running = info.sharing = false;
+      see_sharing(cluster_.release(id));
       ended_.push_back(id);
       something_happened(now);
     }
@@ -200,10 +202,28 @@ void VirtualCluster::take(const Plan::Decision& decision, SimTime now,
       if (other != decision.job) made.beside = known_.at(other).job.number;
   } else {
     info.attained = decision.kind == preempt ? info.run_time(now) : Seconds(0);
-    info.running = false;
+    info.running = info.sharing = false;
     info.alone = info.alone || decision.kind == evict;
+    see_sharing(decision.left);
   }
   taken.push_back(std::move(made));
+}
+
+std::vector<JobId> VirtualCluster::running_on(const Placement& where, JobId except) const {
+  std::vector<JobId> others;
+  for (const Slice& slice : where)
+    for (std::uint64_t rest = slice.gpus; rest != 0; rest &= rest - 1)
+      for (const JobId other : cluster_.residents(slice.node, std::countr_zero(rest)))
+        if (other != except && infos_.at(other).running && std::ranges::find(others, other) == others.end())
+          others.push_back(other);
+  return others;
+}
+
+/// Of those on these GPUs.
+void VirtualCluster::see_sharing(const Placement& where) {
+  constexpr JobId nobody{UINT32_MAX};
+  for (const JobId id : running_on(where, nobody))
+    infos_.at(id).sharing = !running_on(cluster_.allocation(id), id).empty();
 }
 
 void VirtualCluster::forget() {

@@ -27,6 +27,7 @@ class VirtualCluster {
     Estimator estimator;  ///< empty: run times are not known, and predicted as 0
     Placer placer = Placer::consolidate;
     Seconds round{1};
+    SharingRule sharing{};  ///< of GPU use that was predicted
   };
   struct Node {
     std::string name;
@@ -82,12 +83,15 @@ class VirtualCluster {
   struct Known {
     KnownJob job;
     std::string id;
+    Profile predicted;  // what JobInfo::profile points to when nothing was measured
   };
   [[nodiscard]] static Cluster make_cluster(const Setup& setup, const std::vector<Node>& nodes);
   JobId add(const KnownJob& job, SimTime now);
   [[nodiscard]] std::optional<Placement> placement(const std::vector<NodeGpus>& where) const;
   [[nodiscard]] std::vector<NodeGpus> names(const Placement& where) const;
   void take(const Plan::Decision& decision, SimTime now, std::vector<Decision>& taken);
+  [[nodiscard]] std::vector<JobId> running_on(const Placement& where, JobId except) const;
+  void see_sharing(const Placement& where);
   void forget();
   void something_happened(SimTime now);
 
