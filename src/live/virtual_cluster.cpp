@@ -197,9 +197,11 @@ void VirtualCluster::take(const Plan::Decision& decision, SimTime now,
     info.run_since = now;
     const Placement& where = cluster_.allocation(decision.job);
     made.where = names(where);
-    for (const JobId other :
-         cluster_.residents(where.front().node, std::countr_zero(where.front().gpus)))
-      if (other != decision.job) made.beside = known_.at(other).job.number;
+    if (decision.shares) {
+      for (const JobId other : running_on(where, decision.job))
+        made.beside = known_.at(other).job.number;
+      see_sharing(where);
+    }
   } else {
     info.attained = decision.kind == preempt ? info.run_time(now) : Seconds(0);
     info.running = info.sharing = false;

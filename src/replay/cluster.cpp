@@ -216,7 +216,7 @@ CallReply ReplayCluster::start(Shown& job, const ActionCall& call) {
     gpus += std::popcount(slice.gpus);
     if (!cluster.usable(slice.node)) return refused("a node is not in service");
     const bool is_free = (cluster.free_mask(slice.node) & slice.gpus) == slice.gpus;
-    if (is_free == !call.shared_with.empty()) return refused("GPUs are held, or not shared");
+    if (!is_free && call.shared_with.empty()) return refused("a GPU is held");
     for (std::uint64_t rest = slice.gpus; rest != 0; rest &= rest - 1)
       if (std::ssize(cluster.residents(slice.node, std::countr_zero(rest))) >= Cluster::max_sharing)
         return refused("a GPU is full");
