@@ -8,6 +8,7 @@
 #include <map>
 #include <schedmate/scheduler.hpp>
 #include <schedmate/sim.hpp>
+#include <schedmate/trace.hpp>
 
 #include "live/loop.hpp"
 #include "replay/cluster.hpp"
@@ -119,6 +120,20 @@ TEST_CASE("the loop over a replay gives the simulator's schedule, in random worl
       check_same({world.trace, world.cluster, scheduler,
                   testing::estimator(scheduler.estimator, world.trace)});
     }
+  }
+}
+
+TEST_CASE("the loop over a replay gives the simulator's schedule, on 13 days of Venus") {
+  const Trace trace =
+      need(read_trace("helios:" SCHEDMATE_SOURCE_DIR "/data/venus/venus_sept2020_days0-12.csv.gz", {}));
+  REQUIRE(trace.cluster);
+  for (const std::string_view name : without_preemption) {
+    if (name == "horus") continue;  // these rows have no profiles
+    INFO(name);
+    const auto rows = policy_rows();
+    const auto row = std::ranges::find_if(rows, [&](const PolicyRow& each) { return each.name == name; });
+    const Scheduler scheduler = need(make_scheduler(*row, {*trace.cluster}, {}));
+    check_same({trace, *trace.cluster, scheduler, testing::estimator(scheduler.estimator, trace)});
   }
 }
 
