@@ -17,7 +17,6 @@
 #include "base/own_files.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
-#include "base/utf8.hpp"
 #include "base/words.hpp"
 
 namespace schedmate::http {
@@ -41,13 +40,7 @@ bool is_hash(std::string_view text) {
 }
 
 bool is_name(std::string_view text) {
-  if (text.empty() || text.size() > longest_name) return false;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = utf8_length(text, at);
-    if (length == 0 || is_unsafe(code_point(text, at, length))) return false;
-    at += length;
-  }
-  return true;
+  return !text.empty() && text.size() <= longest_name && is_printable(text);
 }
 
 Result<Token> read_token_line(std::string_view line) {
