@@ -306,7 +306,8 @@ void Door::tick() {
   traffic_->counters().open = static_cast<std::int64_t>(traffic_->peers().connections());
   std::erase_if(failures_,
                 [&](const auto& each) { return time > each.second.last + failures_kept; });
-  if (tokens_.refresh()) traffic_->keep_tokens(tokens_.hashes());
+  tokens_.refresh();
+  traffic_->keep_tokens(tokens_.tokens());
   traffic_->sweep();
 }
 

@@ -14,7 +14,7 @@ void Exchange::attach(void* connection, Halt halt) {
 
 bool Exchange::await(std::chrono::nanoseconds due) {
   const std::scoped_lock lock(mutex_);
-  if (ended_) return false;
+  if (ended_ || answered_) return false;
   stage_ = Stage::answer;
   due_ = due;
   suspended_ = true;
@@ -28,8 +28,19 @@ std::optional<Reply> Exchange::take_reply() {
 }
 
 void Exchange::enter(Stage stage, std::chrono::nanoseconds due) {
+  const std::scoped_lock lock(mutex_);
   stage_ = stage;
   due_ = due;
+}
+
+Stage Exchange::stage() const {
+  const std::scoped_lock lock(mutex_);
+  return stage_;
+}
+
+std::optional<Stage> Exchange::overdue(std::chrono::nanoseconds now) const {
+  const std::scoped_lock lock(mutex_);
+  return now >= due_ ? std::optional(stage_) : std::nullopt;
 }
 
 void Exchange::resume() {

@@ -42,7 +42,7 @@ class Exchange {
   [[nodiscard]] Admitted& admitted() { return admitted_; }
   [[nodiscard]] const Admitted& admitted() const { return admitted_; }
   [[nodiscard]] const std::string& peer() const { return slot_.peer(); }
-  /// Waits for the answer from now on. False: the server is ending, nothing may wait.
+  /// Waits for the answer from now on. False: there is one, or the server is ending.
   [[nodiscard]] bool await(std::chrono::nanoseconds due);
   /// The answer, once.
   [[nodiscard]] std::optional<Reply> take_reply();
@@ -55,9 +55,9 @@ class Exchange {
   void end();
 
   // The door's thread.
-  [[nodiscard]] Stage stage() const { return stage_; }
-  [[nodiscard]] bool is_due(std::chrono::nanoseconds now) const { return now >= due_.load(); }
-  void set_due(std::chrono::nanoseconds due) { due_ = due; }
+  [[nodiscard]] Stage stage() const;
+  /// The stage, when its deadline is over.
+  [[nodiscard]] std::optional<Stage> overdue(std::chrono::nanoseconds now) const;
 
   // Streams.
   /// Called by the door: there may be something to send (`heartbeat`: there is).
@@ -71,11 +71,11 @@ class Exchange {
  private:
   void resume();  ///< with the mutex held
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   Admitted admitted_;
   PeerSlot slot_;
-  std::atomic<std::chrono::nanoseconds> due_;
-  std::atomic<Stage> stage_{Stage::body};
+  std::chrono::nanoseconds due_;
+  Stage stage_ = Stage::body;
   std::optional<Reply> reply_;
   void* connection_ = nullptr;
   Halt halt_;

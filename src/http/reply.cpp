@@ -100,6 +100,13 @@ Reply error_reply(const Refusal& refusal) {
   return reply;
 }
 
+Reply busy_reply(std::string message) {
+  return error_reply(Refusal{.status = 503,
+                             .message = std::move(message),
+                             .mend = "try again in a moment",
+                             .headers = {{"Retry-After", "1"}}});
+}
+
 Reply error_reply(const Error& error) {
   return json_reply(error_document(error), status_of(error.code));
 }

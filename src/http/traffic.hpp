@@ -8,8 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "http/exchange.hpp"
@@ -37,13 +36,13 @@ class Traffic : public std::enable_shared_from_this<Traffic> {
   void sweep();
   /// Streams as they are now.
   [[nodiscard]] std::vector<ExchangePointer> streams() const;
-  /// Ends the streams whose token is none of these hashes.
-  void keep_tokens(const std::set<std::string>& hashes) const;
+  /// Ends the streams and cuts the bodies that came in by none of these.
+  void keep_tokens(const std::vector<Token>& tokens) const;
 
   // The carriers' threads.
   [[nodiscard]] ExchangePointer find(int file) const;
   void close(int file, const Exchange* exchange);
-  /// The body is there: answers it, or asks the handler and lets the exchange wait (false).
+  /// The body is there. True: so is the reply; false: the handler was asked, the exchange waits.
   [[nodiscard]] bool dispatch(const ExchangePointer& exchange);
 
   /// Answers and ends everything, waits `patience` for it to be sent, and cuts the rest.
@@ -53,7 +52,8 @@ class Traffic : public std::enable_shared_from_this<Traffic> {
   [[nodiscard]] std::optional<Reply> standing_reply(const Request& request) const;
   /// Why it is none, or nothing and `json` is set.
   [[nodiscard]] std::optional<Reply> read_body(Request& request);
-  [[nodiscard]] std::vector<ExchangePointer> all() const;
+  using Open = std::pair<int, ExchangePointer>;  ///< the number of its connection
+  [[nodiscard]] std::vector<Open> all() const;
   void cut(int file, const Exchange& exchange) const;
 
   ServerOptions options_;
