@@ -91,15 +91,15 @@ Door::Door(DoorParts parts)
   }
 }
 
-void Door::run(const std::function<bool()>& stopped) {
+void Door::run(const std::stop_token& stop) {
   std::array<epoll_event, 256> events{};
-  while (!stopped()) {
+  while (!stop.stop_requested()) {
     const int wait_ms = to_wake_.empty() ? 50 : 0;
     const int count = ::epoll_wait(epoll_.number(), events.data(), events.size(), wait_ms);
     for (int i = 0; i < count; ++i) {
       const epoll_event& event = events.at(static_cast<std::size_t>(i));
       if (event.data.fd == bell_->number()) {
-        bell_->hear();  // a name has come
+        bell_->hear();  // a name has come, or the end
         next_look_ = {};
       } else if (event.data.fd == unix_.number()) {
         accept_from(unix_, true);
@@ -114,7 +114,16 @@ void Door::run(const std::function<bool()>& stopped) {
     wake_streams();
   }
   guests_.clear();
+  end();
 }
+
+void Door::end() {
+  for (auto& [number, guest] : guests_)
+    if (guest.names_wanted)
+      static_cast<void>(dismiss(guest, busy_reply("the daemon is shutting down"), false));
+}
+  unix_.close();
+  tcp_.close();
 
 void Door::accept_from(const Descriptor& listener, bool is_unix) {
   constexpr int at_once = 64;
@@ -212,7 +221,7 @@ void Door::admit_guest(Guest& guest, Admitted admitted) {
   (is_stream ? streams_ : requests_)->take(std::move(guest.file));
 }
 
-bool Door::punish(Guest& guest, const Reply& reply) {
+bool Door::punish(Guest& guest, const Reply& reply, bool head_only) {
   if (failures_.size() >= most_failing_peers) failures_.clear();
   Failures& failures = failures_[guest.peer.address];
   failures.last = now();
@@ -245,6 +254,7 @@ bool Door::say_last_words(Guest& guest) {
   return drain(guest);
 }
 
+  guest.names_wanted = false;
 /// What the other end still sends is read away for a moment: a close over unread bytes would reset
 /// the connection and the reply with it.
 bool Door::drain(Guest& guest) {
@@ -283,18 +293,7 @@ void Door::look_after_guests() {
     Guest& guest = at->second;
     bool stays = true;
     if (guest.names_wanted) stays = look(guest);
-    if (stays && time >= guest.due) {
-      if (guest.step == Step::head) {
-        traffic_->counters().refuse(Cause::slow);
-        stays = dismiss(guest,
-                        error_reply(Refusal{.status = 408,
-                                            .message = "the head did not come in time",
-                                            .mend = "send it at once"}),
-                        false);
-      } else {
-        stays = guest.step == Step::punished && say_last_words(guest);
-      }
-    }
+    if (stays && time >= guest.due) stays = close_late(guest);
     at = stays ? std::next(at) : guests_.erase(at);
   }
 }
@@ -305,6 +304,19 @@ void Door::tick() {
   next_tick_ = time + tick_time;
   traffic_->counters().open = static_cast<std::int64_t>(traffic_->peers().connections());
   std::erase_if(failures_,
+bool Door::close_late(Guest& guest) {
+  if (guest.step == Step::punished) return say_last_words(guest);
+  if (guest.step == Step::leaving) return false;
+  traffic_->counters().refuse(Cause::slow);
+  if (guest.names_wanted)
+    return dismiss(guest, busy_reply("the name service did not say in time who you are"), false);
+  return dismiss(
+      guest,
+      error_reply(Refusal{
+          .status = 408, .message = "the head did not come in time", .mend = "send it at once"}),
+      false);
+}
+
                 [&](const auto& each) { return time > each.second.last + failures_kept; });
   tokens_.refresh();
   traffic_->keep_tokens(tokens_.tokens());

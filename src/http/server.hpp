@@ -80,7 +80,8 @@ struct ServerOptions {
   std::size_t most_asked = 256;  ///< requests that handlers hold at a time; over it 503
   unsigned threads = 2;          ///< that read and write requests; streams have one of their own
   Clock clock{};
-  /// The name of a uid, "" without one. It may take long: it runs on a thread of its own.
+  /// The name of a uid, "" without one. It may take long, or hang: it runs on a thread of its own,
+  /// which nobody waits for. So it owns what it uses; it may be called after the server is gone.
   std::function<std::string(uid_t)> user_name{};
   Handler handler{};
   /// What streams follow: replies that carry it. Null: there are none.
