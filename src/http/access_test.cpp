@@ -110,6 +110,11 @@ TEST_CASE("HEAD is GET without the body") {
     CHECK(head.contains(length));
   }
   CHECK(body_of(house.ask("HEAD /api/v1/events", house.ann)).empty());
+  for (int i = 0; i < 6; ++i) {  // the last of them is held back
+    const auto wrong = house.ask("HEAD /api/v1/jobs", "smt_wrong");
+    CHECK(status_of(wrong) == 401);
+    CHECK(body_of(wrong).empty());
+  }
 }
 
 TEST_CASE("a caller is known by uid on one door and by token on the other") {

@@ -15,7 +15,7 @@ namespace schedmate::http {
 struct PeerBounds {
   std::size_t connections = 2048;
   std::size_t connections_per_peer = 256;
-  std::size_t body_bytes = 64U << 20U;  ///< of requests that are not answered yet
+  std::size_t body_bytes = 64U << 20U;  ///< as announced, until the connection ends
   std::size_t body_bytes_per_peer = 16U << 20U;
 };
 
