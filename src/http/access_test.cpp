@@ -172,4 +172,19 @@ TEST_CASE("the name by which the daemon is called must be one of its own") {
     CHECK_MESSAGE((status(host) == 400 || status(host) == 421), host);
 }
 
+TEST_CASE("on the unix socket any name will do, but HTTP/1.1 has to give one") {
+  const HttpHouse house;
+  const auto ask = [&](const std::string& rest) {
+    RawClient client(house.socket());
+    client.send("GET /healthz HTTP/1." + rest + "\r\n");
+    return client.read();
+  };
+  CHECK(status_of(ask("0\r\n")) == 200);
+  CHECK(status_of(ask("1\r\nHost: evil.example\r\n")) == 200);
+  CHECK(status_of(ask("1\r\nHost:\r\n")) == 200);
+  const auto nameless = ask("1\r\n");
+  CHECK(status_of(nameless) == 400);
+  CHECK(Document::parse(body_of(nameless))["code"] == "invalid");
+}
+
 }  // namespace schedmate::http

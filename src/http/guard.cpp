@@ -41,7 +41,8 @@ std::optional<std::string> host_name(std::string_view host) {
 }
 
 std::optional<Refused> check_host(const Head& head, const Peer& peer, const AccessRules& rules) {
-  if (peer.is_unix) return std::nullopt;  // no browser and no name leads there
+  // No browser and no name leads to the unix socket, but HTTP/1.1 has to give one.
+  if (peer.is_unix && (head.has("host") || head.minor_version == 0)) return std::nullopt;
   const auto name = host_name(head.header("host"));
   if (!name)
     return refused(Cause::host, {.status = 400,
