@@ -109,6 +109,8 @@ TEST_CASE("hostile bytes get the status of the table, and others are served") {
     CHECK_MESSAGE(client.is_closed(), name);
     const std::string got = reply.empty() ? "close" : std::to_string(status_of(reply));
     CHECK_MESSAGE(got == wanted, name << ": " << reply.substr(0, 400));
+    const bool is_error = !reply.empty() && status_of(reply) != 200;
+    CHECK_MESSAGE(reply.contains("schedmate.error.v1") == is_error, name << ": " << reply);
     CHECK_MESSAGE(reply.find("\nHTTP/1.1 ") == std::string::npos, name << ": two replies");
     check_served(house);
     ++cases;

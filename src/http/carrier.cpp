@@ -15,9 +15,15 @@
 namespace schedmate::http {
 namespace {
 
-/// Of one connection: the head (HeadLimits), what the library notes about each header, and what it
-/// reads and writes at a time.
-constexpr std::size_t connection_memory = 24U << 10U;
+/// What the library may take for one connection: the head, a copy of its cookies, a note about each
+/// header, cookie and parameter, and the head of the reply. Whatever was let in fits, so that no
+/// refusal is the library's.
+std::size_t connection_memory(const HeadLimits& limits) {
+  constexpr std::size_t note = 64;  // of a header, a cookie, a parameter of the query
+  constexpr std::size_t parameters = 16;
+  constexpr std::size_t reply_head = 2048;
+  return 2 * limits.bytes + (limits.headers + limits.cookies + parameters) * note + reply_head;
+}
 
 void suspend(void* connection) { MHD_suspend_connection(static_cast<MHD_Connection*>(connection)); }
 void resume(void* connection) { MHD_resume_connection(static_cast<MHD_Connection*>(connection)); }
@@ -183,7 +189,8 @@ Result<std::unique_ptr<Carrier>> Carrier::start(std::shared_ptr<Traffic> traffic
   const auto most = static_cast<unsigned>(traffic->options().bounds.connections) * (threads + 1);
   void* const cls = traffic.get();
   std::vector<MHD_OptionItem> options{
-      {MHD_OPTION_CONNECTION_MEMORY_LIMIT, static_cast<intptr_t>(connection_memory), nullptr},
+      {MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+       static_cast<intptr_t>(connection_memory(traffic->options().head)), nullptr},
       {MHD_OPTION_CONNECTION_LIMIT, static_cast<intptr_t>(most), nullptr},
       {MHD_OPTION_CONNECTION_TIMEOUT, static_cast<intptr_t>(traffic->options().times.idle_s),
        nullptr},

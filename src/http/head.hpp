@@ -20,6 +20,7 @@ namespace schedmate::http {
 struct HeadLimits {
   std::size_t bytes = 8192;
   std::size_t headers = 64;
+  std::size_t cookies = 128;  ///< which nobody reads, but the library notes each
 };
 
 /// Views into the bytes it was read from.
