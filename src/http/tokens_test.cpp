@@ -73,16 +73,16 @@ TEST_CASE("one bad line makes the whole file bad") {
   CHECK(token_fault(good_line).empty());
   CHECK(read_tokens(good_line)->front().label == "laptop");
   CHECK(write_tokens(*read_tokens(good_line)) == good_line);
-  CHECK(token_fault(good_line + good_line) == "2: a hash or label is there twice");
+  CHECK(token_fault(good_line + good_line) == "2: a hash or label appears twice");
   CHECK(token_fault("\n" + good_line) == "1: a token has HASH, ROLE, USER, CREATED and LABEL");
   CHECK(token_fault(good_line.substr(1)) == "1: the hash is not 64 digits");
   CHECK(token_fault(std::string(64, 'A') + good_line.substr(64)) == "1: the hash is not 64 digits");
   CHECK(token_fault(good_line.substr(0, 64) + "\troot\tann\t17\tx") ==
         "1: the role is not owner, viewer or operator");
   CHECK(token_fault(good_line.substr(0, 64) + "\towner\tann\t1e9\tx") ==
-        "1: the time of creation is no number");
+        "1: the time of creation is not a number");
   CHECK(token_fault(good_line.substr(0, 64) + "\towner\t\t17\tx") ==
-        "1: user or label are empty, too long or not printable");
+        "1: user or label is empty, too long or not printable");
 }
 
 TEST_CASE("a file that others may read or write lets nobody in") {
