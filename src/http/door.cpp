@@ -46,11 +46,11 @@ std::string reply_text(const Reply& reply, bool head_only) {
 
 Reply full_house(Room room) {
   const bool is_peer = room == Room::none_for_peer;
-  return error_reply(Refusal{.status = is_peer ? 429 : 503,
-                             .message = is_peer ? "you have as much open here as one may"
-                                                : "the daemon has as much open as it takes",
-                             .mend = "close some, or try again in a moment",
-                             .headers = {{"Retry-After", "1"}}});
+  return error_reply(
+      Refusal{.status = is_peer ? 429 : 503,
+              .message = is_peer ? "you have too much open here" : "the daemon has too much open",
+              .mend = "close some, or try again in a moment",
+              .headers = {{"Retry-After", "1"}}});
 }
 
 std::optional<uid_t> uid_of(const Descriptor& connection) {

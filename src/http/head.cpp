@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "base/characters.hpp"
 #include "base/text.hpp"
-#include "base/words.hpp"
 
 namespace schedmate::http {
 namespace {
@@ -116,7 +116,7 @@ class HeadReader {
                      .message = "Content-Length is larger than any body may be",
                      .mend = "send less"};
     const auto number = is_number ? parse_number<std::uint64_t>(text) : std::nullopt;
-    if (!number) return malformed("Content-Length is no number");
+    if (!number) return malformed("Content-Length is not a number");
     head_.content_length = *number;
     return std::nullopt;
   }

@@ -6,7 +6,6 @@
 /// alone, folded lines, blanks before a colon, lengths given twice or in two ways, NUL).
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
