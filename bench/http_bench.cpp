@@ -9,7 +9,7 @@
 /// follow the events, of which ten come a second. Clients and server share this process and its
 /// memory: what the listeners' own ends take is counted, too.
 
-#include <atomic>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 

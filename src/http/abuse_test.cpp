@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
-#include <fstream>
 #include <memory>
 
 #include "base/input.hpp"

@@ -4,11 +4,11 @@
 #include <microhttpd.h>
 #include <sys/socket.h>
 
-#include <algorithm>
-#include <array>
 #include <cstring>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "http/stream.hpp"
 
@@ -103,9 +103,10 @@ MHD_Result send(MHD_Connection* connection, Traffic& traffic, const ExchangePoin
   if (reply.events) reply.content_type = "text/event-stream";
   const auto due = is_stream ? traffic.options().times.heartbeat : traffic.options().times.sending;
   exchange->enter(is_stream ? Stage::stream : Stage::sending, traffic.now() + due);
-  const Response response = is_stream ? stream_response(std::make_unique<Stream>(
-                                            traffic.shared_counters(), exchange, reply.events))
-                                      : body_response(reply);
+  const Response response =
+      is_stream
+          ? stream_response(std::make_unique<Stream>(traffic.counters(), exchange, reply.events))
+          : body_response(reply);
   if (!response) return MHD_NO;
   const auto add = [&](const std::string& name, const std::string& value) {
     MHD_add_response_header(response.get(), name.c_str(), value.c_str());
@@ -192,7 +193,7 @@ Result<std::unique_ptr<Carrier>> Carrier::start(std::shared_ptr<Traffic> traffic
       {MHD_OPTION_CONNECTION_MEMORY_LIMIT,
        static_cast<intptr_t>(connection_memory(traffic->options().head)), nullptr},
       {MHD_OPTION_CONNECTION_LIMIT, static_cast<intptr_t>(most), nullptr},
-      {MHD_OPTION_CONNECTION_TIMEOUT, static_cast<intptr_t>(traffic->options().times.idle_s),
+      {MHD_OPTION_CONNECTION_TIMEOUT, static_cast<intptr_t>(traffic->options().times.idle.count()),
        nullptr},
       {MHD_OPTION_STRICT_FOR_CLIENT, 1, nullptr},
       {MHD_OPTION_NOTIFY_CONNECTION, reinterpret_cast<intptr_t>(on_connection), cls},  // NOLINT

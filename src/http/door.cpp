@@ -321,7 +321,6 @@ void Door::tick() {
   const auto time = now();
   if (time < next_tick_) return;
   next_tick_ = time + tick_time;
-  traffic_->counters().open = static_cast<std::int64_t>(traffic_->peers().connections());
   std::erase_if(failures_,
                 [&](const auto& each) { return time > each.second.last + failures_kept; });
   tokens_.refresh();

@@ -7,13 +7,11 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <string_view>
+#include <utility>
 
-#include "http/events.hpp"
 #include "http/guard.hpp"
 #include "http/peers.hpp"
 
@@ -21,11 +19,10 @@ namespace schedmate::http {
 
 enum class Stage : std::uint8_t { body, answer, sending, stream };
 
-/// How the carrier that holds a connection lets go of it and takes it up again. Both may be null in
-/// tests.
+/// How the carrier that holds a connection lets go of it and takes it up again.
 struct Halt {
-  void (*suspend)(void* connection) = nullptr;  ///< by its own thread
-  void (*resume)(void* connection) = nullptr;   ///< by any thread
+  void (*suspend)(void* connection);  ///< by its own thread
+  void (*resume)(void* connection);   ///< by any thread
 };
 
 class Exchange {
@@ -35,27 +32,27 @@ class Exchange {
 
   // The carrier's thread.
   void attach(void* connection, Halt halt);
-  [[nodiscard]] bool is_attached() const { return attached_; }
   /// Whether this is the first call about it.
   [[nodiscard]] bool begin() { return !std::exchange(begun_, true); }
   void append(std::string_view bytes) { admitted_.request.body.append(bytes); }
   [[nodiscard]] Admitted& admitted() { return admitted_; }
   [[nodiscard]] const Admitted& admitted() const { return admitted_; }
-  [[nodiscard]] const std::string& peer() const { return slot_.peer(); }
   /// Waits for the answer from now on. False: there is one, or the server is ending.
   [[nodiscard]] bool await(std::chrono::nanoseconds due);
   /// The answer, once.
   [[nodiscard]] std::optional<Reply> take_reply();
-  void enter(Stage stage, std::chrono::nanoseconds due);
 
   // Any thread.
+  void enter(Stage stage, std::chrono::nanoseconds due);
+  /// Whether a carrier has it.
+  [[nodiscard]] bool is_attached() const { return attached_; }
+  [[nodiscard]] Stage stage() const;
   /// The first reply counts; what comes later is dropped (false).
   bool answer(Reply reply);
   /// Nothing waits any more, now and later.
   void end();
 
   // The door's thread.
-  [[nodiscard]] Stage stage() const;
   /// The stage, when its deadline is over.
   [[nodiscard]] std::optional<Stage> overdue(std::chrono::nanoseconds now) const;
 
@@ -78,7 +75,7 @@ class Exchange {
   Stage stage_ = Stage::body;
   std::optional<Reply> reply_;
   void* connection_ = nullptr;
-  Halt halt_;
+  Halt halt_{};
   bool begun_ = false;
   bool answered_ = false;
   bool suspended_ = false;

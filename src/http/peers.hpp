@@ -5,6 +5,7 @@
 /// thread may call.
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -56,7 +57,6 @@ class PeerSlot {
   ~PeerSlot() { leave(); }
   /// Room for a body, kept as long as the place.
   [[nodiscard]] Room reserve(std::size_t bytes);
-  [[nodiscard]] const std::string& peer() const { return peer_; }
   void leave();
 
  private:

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http/server.hpp"
 
-#include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <stop_token>
 #include <thread>
 #include <utility>
 
 #include "http/carrier.hpp"
 #include "http/door.hpp"
+#include "http/events.hpp"
 #include "http/listener.hpp"
 
 namespace schedmate::http {

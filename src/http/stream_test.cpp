@@ -121,7 +121,7 @@ TEST_CASE("listeners that do not read cost little, and the latest reaches those 
   REQUIRE(may_open(6000));
   const HttpHouse house([](ServerOptions& options) {
     options.bounds.connections_per_peer = 1500;
-    options.times.idle_s = 1;
+    options.times.idle = std::chrono::seconds(1);
     options.most_asked = 2000;
   });
   CHECK(status_of(house.ask("GET /healthz")) == 200);
@@ -147,7 +147,7 @@ TEST_CASE("listeners that do not read cost little, and the latest reaches those 
   CHECK(anonymous_kib() - before < growth_kib(64));
   MESSAGE("1000 deaf listeners: " << (anonymous_kib() - before) / 1024 << " MiB");
   // Slowly enough that nobody lags: more than the buffers of the system take. Who takes nothing for
-  // idle_s is dropped.
+  // that long is dropped.
   for (int i = 0; i < 200 && house.server->counters().listeners > 10; ++i) {
     for (int j = 0; j < 8; ++j) house.log->publish({"job", std::string(4000, 'x')});
     std::this_thread::sleep_for(milliseconds(100));

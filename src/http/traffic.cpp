@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http/traffic.hpp"
 
-#include <fmt/format.h>
 #include <sys/socket.h>
 
 #include <nlohmann/json.hpp>
@@ -20,24 +19,8 @@ constexpr std::chrono::seconds arrival{5};
 
 }  // namespace
 
-Answer::~Answer() {
-  if (exchange_)
-    exchange_->answer(error_reply(Refusal{.status = 500,
-                                          .message = "the daemon dropped this request",
-                                          .mend = "report this with the daemon's log"}));
-}
-
-bool Answer::operator()(Reply reply) {
-  if (!exchange_) return false;
-  const bool is_first = exchange_->answer(std::move(reply));
-  exchange_ = nullptr;
-  room_ = nullptr;
-  return is_first;
-}
-
 Traffic::Traffic(const ServerOptions& options)
     : options_(options),
-      counters_(std::make_shared<Counters>()),
       peers_(std::make_shared<Peers>(options.bounds)),
       asked_(std::make_shared<std::atomic<std::size_t>>(0)) {}
 
@@ -84,7 +67,7 @@ void Traffic::sweep() {
     } else if (stage == Stage::answer) {
       if (exchange->answer(error_reply(Refusal{
               .status = 504, .message = "there was no answer in time", .mend = "try again later"})))
-        ++counters_->late;
+        ++counters_.late;
     } else {
       cut(file, *exchange);
     }
@@ -121,7 +104,7 @@ std::optional<Reply> Traffic::standing_reply(const Request& request) const {
     case RouteName::healthz:
       return text_reply("ok\n");
     case RouteName::metrics: {
-      auto metrics = counters_->metrics();
+      auto metrics = counters_.metrics(peers_->connections());
       if (options_.metrics)
         for (Metric& more : options_.metrics()) metrics.push_back(std::move(more));
       return text_reply(prometheus_text(metrics), "text/plain; version=0.0.4");
@@ -144,7 +127,7 @@ std::optional<Reply> Traffic::read_body(Request& request) {
     request.json = std::make_shared<const Document>(std::move(*document));
     return std::nullopt;
   }
-  counters_->refuse(Cause::malformed);
+  counters_.refuse(Cause::malformed);
   return error_reply(Refusal{
       .status = 400, .message = document.error().message, .mend = "correct the JSON of the body"});
 }
@@ -157,7 +140,7 @@ bool Traffic::dispatch(const ExchangePointer& exchange) {
   if (!reply) {
     if (asked_->fetch_add(1) >= options_.most_asked) {
       --*asked_;
-      counters_->refuse(Cause::limit);
+      counters_.refuse(Cause::limit);
       reply = busy_reply("the daemon has too many requests waiting");
     } else {
       room = std::shared_ptr<void>(nullptr, [asked = asked_](void*) { --*asked; });

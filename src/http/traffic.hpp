@@ -4,29 +4,31 @@
 /// What door and carriers share: the exchanges that are open, by the descriptor of their
 /// connection, and what becomes of a request whose last byte has come.
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "http/exchange.hpp"
 #include "http/metrics.hpp"
+#include "http/options.hpp"
 #include "http/peers.hpp"
-#include "http/server.hpp"
 
 namespace schedmate::http {
 
 using ExchangePointer = std::shared_ptr<Exchange>;
 
-class Traffic : public std::enable_shared_from_this<Traffic> {
+class Traffic {
  public:
   explicit Traffic(const ServerOptions& options);
 
   [[nodiscard]] const ServerOptions& options() const { return options_; }
-  [[nodiscard]] Counters& counters() { return *counters_; }
-  [[nodiscard]] const std::shared_ptr<Counters>& shared_counters() const { return counters_; }
+  [[nodiscard]] Counters& counters() { return counters_; }
   [[nodiscard]] Peers& peers() { return *peers_; }
   [[nodiscard]] std::chrono::nanoseconds now() const { return options_.clock.now(); }
 
@@ -57,7 +59,7 @@ class Traffic : public std::enable_shared_from_this<Traffic> {
   void cut(int file, const Exchange& exchange) const;
 
   ServerOptions options_;
-  std::shared_ptr<Counters> counters_;
+  Counters counters_;
   std::shared_ptr<Peers> peers_;
   std::shared_ptr<std::atomic<std::size_t>> asked_;  ///< requests that handlers hold
   mutable std::mutex mutex_;

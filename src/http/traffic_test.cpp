@@ -4,6 +4,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "http/events.hpp"
 #include "http/routes.hpp"
 
 namespace schedmate::http {
