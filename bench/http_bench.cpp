@@ -74,7 +74,7 @@ void listen_and_ask(const HttpHouse& house, int requests, int listeners) {
 }
 
 void run(int requests, int listeners) {
-  if (!testing::may_open(static_cast<rlim_t>(2 * listeners + 1000)))
+  if (!testing::may_open(2 * static_cast<rlim_t>(listeners) + 1000))
     std::fputs("http_bench: the system lets too few files be open\n", stderr);
   const HttpHouse house([](http::ServerOptions& options) {
     options.bounds.connections_per_peer = options.bounds.connections;
