@@ -9,14 +9,14 @@
 /// follow the events, of which ten come a second. Clients and server share this process and its
 /// memory: what the listeners' own ends take is counted, too.
 
-#include <sys/resource.h>
-
-#include <atomic>
-#include <fstream>
+#include <algorithm>
+#include <cstdio>
 #include <memory>
 
 #include "bench/watch.hpp"
 #include "tests/support/http_house.hpp"
+#include "tests/support/memory.hpp"
+#include "tests/support/open_files.hpp"
 
 namespace schedmate::bench {
 namespace {
@@ -24,13 +24,6 @@ namespace {
 using testing::HttpHouse;
 using testing::RawClient;
 using testing::status_of;
-
-double rss_anon_mib() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with("RssAnon:")) return std::stod(line.substr(8)) / 1024;
-  return 0;
-}
 
 template <class Connect>
 void ask_many(const std::string& what, const HttpHouse& house, int requests, Connect connect) {
@@ -56,7 +49,7 @@ void ask_many(const std::string& what, const HttpHouse& house, int requests, Con
 }
 
 void listen_and_ask(const HttpHouse& house, int requests, int listeners) {
-  const double before = rss_anon_mib();
+  const long before = testing::anonymous_kib();
   std::vector<std::unique_ptr<RawClient>> clients;
   for (int i = 0; i < listeners; ++i) {
     clients.push_back(std::make_unique<RawClient>(house.server->tcp_port()));
@@ -76,14 +69,13 @@ void listen_and_ask(const HttpHouse& house, int requests, int listeners) {
            [&] { return house.knock(); });
   events.request_stop();
   row(fmt::format("anonymous memory of {} listeners", listeners),
-      fmt::format("{:.1f} MiB", rss_anon_mib() - before), "64 MiB");
+      fmt::format("{:.1f} MiB", static_cast<double>(testing::anonymous_kib() - before) / 1024),
+      "64 MiB");
 }
 
 void run(int requests, int listeners) {
-  rlimit limit{};
-  ::getrlimit(RLIMIT_NOFILE, &limit);
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
+  if (!testing::may_open(2 * static_cast<rlim_t>(listeners) + 1000))
+    std::fputs("http_bench: the system lets too few files be open\n", stderr);
   const HttpHouse house([](http::ServerOptions& options) {
     options.bounds.connections_per_peer = options.bounds.connections;
     options.most_asked = 4096;

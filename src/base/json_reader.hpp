@@ -18,7 +18,7 @@ struct JsonBounds {
 
 /// One whole JSON value. Errors: invalid (no valid JSON, out of bounds, a key twice in one object,
 /// bytes that are no UTF-8), with the byte at which it is wrong where that is known. The bounds are
-/// checked before anything is built: a value takes up to 25 times the memory of its text.
+/// checked before anything is built: a value takes far more memory than its text.
 [[nodiscard]] Result<Document> read_json(std::string_view text, const JsonBounds& bounds);
 
 }  // namespace schedmate

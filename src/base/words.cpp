@@ -101,6 +101,13 @@ std::string printable(std::string_view text) {
   return shown;
 }
 
+bool is_printable(std::string_view text) {
+  bool fine = true;
+  each_character(text,
+                 [&](std::string_view, std::uint32_t code) { fine = fine && !is_unsafe(code); });
+  return fine;
+}
+
 std::string styled(Style style, std::string_view text) {
   if (style == Style::plain || text.empty()) return std::string(text);
   std::string marked;

@@ -30,6 +30,8 @@ template <std::integral Count>
 /// character, a mark that cannot be seen or turns the direction of writing, and a byte that is no
 /// UTF-8 become '?'.
 [[nodiscard]] std::string printable(std::string_view text);
+/// Whether it holds nothing that printable() would replace.
+[[nodiscard]] bool is_printable(std::string_view text);
 
 /// How a part of a text stands out on a terminal.
 enum class Style : std::uint8_t { plain, bold, dim, red, green, yellow };

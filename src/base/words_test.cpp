@@ -73,9 +73,14 @@ TEST_CASE("an estimate has the digits that are known") {
 TEST_CASE("what commands a terminal is not printed, and a document escapes it") {
   CHECK(printable(evil) == "?]52;c;aGk=?|?|?|?|?|?|?|?|?|?|?|?|?|?");
   CHECK(printable("a\nb") == "a?b");
+  CHECK(!is_printable(evil));
+  CHECK(!is_printable("a\nb"));
+  CHECK(!is_printable("a\xff"));
+  CHECK(is_printable(""));
   CHECK(for_terminal("a\n\tb\033[31m", true) == "a\n\tb?[31m");
   CHECK(printable("caf\xc3\xa9 \xe2\x80\x8d \xf0\x9f\x98\x80") ==
         "caf\xc3\xa9 \xe2\x80\x8d \xf0\x9f\x98\x80");
+  CHECK(is_printable("caf\xc3\xa9 \xe2\x80\x8d \xf0\x9f\x98\x80"));
   const std::string valid(evil.substr(0, evil.find('\xff')));
   const Document document = {{valid, valid}};
   for (const std::string& text : {in_one_line(document), indented(document)}) {

@@ -110,6 +110,11 @@ TEST_CASE("HEAD is GET without the body") {
     CHECK(head.contains(length));
   }
   CHECK(body_of(house.ask("HEAD /api/v1/events", house.ann)).empty());
+  for (int i = 0; i < 6; ++i) {  // the last of them is held back
+    const auto wrong = house.ask("HEAD /api/v1/jobs", "smt_wrong");
+    CHECK(status_of(wrong) == 401);
+    CHECK(body_of(wrong).empty());
+  }
 }
 
 TEST_CASE("a caller is known by uid on one door and by token on the other") {
@@ -165,6 +170,21 @@ TEST_CASE("the name by which the daemon is called must be one of its own") {
   for (const char* host : {"", "Host:\r\n", "Host: localhost:x\r\n", "Host: localhost:1:1\r\n",
                            "Host: [::1\r\n", "Host: localhost@evil.example:80@\r\n"})
     CHECK_MESSAGE((status(host) == 400 || status(host) == 421), host);
+}
+
+TEST_CASE("on the unix socket any name will do, but HTTP/1.1 has to give one") {
+  const HttpHouse house;
+  const auto ask = [&](const std::string& rest) {
+    RawClient client(house.socket());
+    client.send("GET /healthz HTTP/1." + rest + "\r\n");
+    return client.read();
+  };
+  CHECK(status_of(ask("0\r\n")) == 200);
+  CHECK(status_of(ask("1\r\nHost: evil.example\r\n")) == 200);
+  CHECK(status_of(ask("1\r\nHost:\r\n")) == 200);
+  const auto nameless = ask("1\r\n");
+  CHECK(status_of(nameless) == 400);
+  CHECK(Document::parse(body_of(nameless))["code"] == "invalid");
 }
 
 }  // namespace schedmate::http

@@ -4,20 +4,26 @@
 #include <microhttpd.h>
 #include <sys/socket.h>
 
-#include <algorithm>
-#include <array>
 #include <cstring>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "http/stream.hpp"
 
 namespace schedmate::http {
 namespace {
 
-/// Of one connection: the head (HeadLimits), what the library notes about each header, and what it
-/// reads and writes at a time.
-constexpr std::size_t connection_memory = 24U << 10U;
+/// What the library may take for one connection: the head, a copy of its cookies, a note about each
+/// header, cookie and parameter, and the head of the reply. Whatever was let in fits, so that no
+/// refusal is the library's.
+std::size_t connection_memory(const HeadLimits& limits) {
+  constexpr std::size_t note = 64;  // of a header, a cookie, a parameter of the query
+  constexpr std::size_t parameters = 16;
+  constexpr std::size_t reply_head = 2048;
+  return 2 * limits.bytes + (limits.headers + limits.cookies + parameters) * note + reply_head;
+}
 
 void suspend(void* connection) { MHD_suspend_connection(static_cast<MHD_Connection*>(connection)); }
 void resume(void* connection) { MHD_resume_connection(static_cast<MHD_Connection*>(connection)); }
@@ -97,9 +103,10 @@ MHD_Result send(MHD_Connection* connection, Traffic& traffic, const ExchangePoin
   if (reply.events) reply.content_type = "text/event-stream";
   const auto due = is_stream ? traffic.options().times.heartbeat : traffic.options().times.sending;
   exchange->enter(is_stream ? Stage::stream : Stage::sending, traffic.now() + due);
-  const Response response = is_stream ? stream_response(std::make_unique<Stream>(
-                                            traffic.shared_counters(), exchange, reply.events))
-                                      : body_response(reply);
+  const Response response =
+      is_stream
+          ? stream_response(std::make_unique<Stream>(traffic.counters(), exchange, reply.events))
+          : body_response(reply);
   if (!response) return MHD_NO;
   const auto add = [&](const std::string& name, const std::string& value) {
     MHD_add_response_header(response.get(), name.c_str(), value.c_str());
@@ -183,9 +190,10 @@ Result<std::unique_ptr<Carrier>> Carrier::start(std::shared_ptr<Traffic> traffic
   const auto most = static_cast<unsigned>(traffic->options().bounds.connections) * (threads + 1);
   void* const cls = traffic.get();
   std::vector<MHD_OptionItem> options{
-      {MHD_OPTION_CONNECTION_MEMORY_LIMIT, static_cast<intptr_t>(connection_memory), nullptr},
+      {MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+       static_cast<intptr_t>(connection_memory(traffic->options().head)), nullptr},
       {MHD_OPTION_CONNECTION_LIMIT, static_cast<intptr_t>(most), nullptr},
-      {MHD_OPTION_CONNECTION_TIMEOUT, static_cast<intptr_t>(traffic->options().times.idle_s),
+      {MHD_OPTION_CONNECTION_TIMEOUT, static_cast<intptr_t>(traffic->options().times.idle.count()),
        nullptr},
       {MHD_OPTION_STRICT_FOR_CLIENT, 1, nullptr},
       {MHD_OPTION_NOTIFY_CONNECTION, reinterpret_cast<intptr_t>(on_connection), cls},  // NOLINT

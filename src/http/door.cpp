@@ -27,7 +27,8 @@ constexpr std::size_t wakes_at_once = 64;
 
 /// Failures at logging in: how long the next refusal is held back.
 constexpr int free_failures = 5;
-constexpr std::chrono::milliseconds first_delay{100};
+constexpr std::chrono::milliseconds first_delay{200};
+constexpr int most_doublings = 9;
 constexpr std::chrono::seconds failures_kept{60};
 constexpr std::size_t most_failing_peers = 4096;
 
@@ -45,11 +46,11 @@ std::string reply_text(const Reply& reply, bool head_only) {
 
 Reply full_house(Room room) {
   const bool is_peer = room == Room::none_for_peer;
-  return error_reply(Refusal{.status = is_peer ? 429 : 503,
-                             .message = is_peer ? "you have as much open here as one may"
-                                                : "the daemon has as much open as it takes",
-                             .mend = "close some, or try again in a moment",
-                             .headers = {{"Retry-After", "1"}}});
+  return error_reply(
+      Refusal{.status = is_peer ? 429 : 503,
+              .message = is_peer ? "you have too much open here" : "the daemon has too much open",
+              .mend = "close some, or try again in a moment",
+              .headers = {{"Retry-After", "1"}}});
 }
 
 std::optional<uid_t> uid_of(const Descriptor& connection) {
@@ -91,15 +92,15 @@ Door::Door(DoorParts parts)
   }
 }
 
-void Door::run(const std::function<bool()>& stopped) {
+void Door::run(const std::stop_token& stop) {
   std::array<epoll_event, 256> events{};
-  while (!stopped()) {
+  while (!stop.stop_requested()) {
     const int wait_ms = to_wake_.empty() ? 50 : 0;
     const int count = ::epoll_wait(epoll_.number(), events.data(), events.size(), wait_ms);
     for (int i = 0; i < count; ++i) {
       const epoll_event& event = events.at(static_cast<std::size_t>(i));
       if (event.data.fd == bell_->number()) {
-        bell_->hear();  // a name has come
+        bell_->hear();  // a name has come, or the end
         next_look_ = {};
       } else if (event.data.fd == unix_.number()) {
         accept_from(unix_, true);
@@ -113,7 +114,16 @@ void Door::run(const std::function<bool()>& stopped) {
     tick();
     wake_streams();
   }
+  end();
+}
+
+void Door::end() {
+  for (auto& [number, guest] : guests_)
+    if (guest.names_wanted)
+      static_cast<void>(dismiss(guest, busy_reply("the daemon is shutting down"), false));
   guests_.clear();
+  unix_.close();
+  tcp_.close();
 }
 
 void Door::accept_from(const Descriptor& listener, bool is_unix) {
@@ -148,7 +158,9 @@ void Door::welcome(Descriptor file, bool is_unix) {
   const Room room = traffic_->peers().enter(guest.peer.address, guest.slot);
   if (room != Room::there_is) {
     traffic_->counters().refuse(Cause::limit);
-    const std::string text = reply_text(full_house(room), false);
+    const Reply reply = full_house(room);
+    traffic_->counters().reply(reply.status);
+    const std::string text = reply_text(reply, false);
     ::send(guest.file.number(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     return;
   }
@@ -188,13 +200,14 @@ bool Door::judge(Guest& guest, const Head& head) {
   auto verdict = admit(head, guest.peer, {traffic_->options().access, tokens_.tokens()});
   if (auto* const no = std::get_if<Refused>(&verdict)) {
     traffic_->counters().refuse(no->cause);
-    if (no->is_login_failure && !guest.uid) return punish(guest, no->reply);
-    return dismiss(guest, no->reply, head.method == "HEAD");
+    const bool head_only = head.method == "HEAD";
+    return no->is_login_failure ? punish(guest, no->reply, head_only)
+                                : dismiss(guest, no->reply, head_only);
   }
   auto& admitted = std::get<Admitted>(verdict);
   if (const Room room = guest.slot.reserve(admitted.body_bytes); room != Room::there_is) {
     traffic_->counters().refuse(Cause::limit);
-    return dismiss(guest, full_house(room), false);
+    return dismiss(guest, full_house(room), admitted.head_only);
   }
   admit_guest(guest, std::move(admitted));
   return false;
@@ -212,16 +225,18 @@ void Door::admit_guest(Guest& guest, Admitted admitted) {
   (is_stream ? streams_ : requests_)->take(std::move(guest.file));
 }
 
-bool Door::punish(Guest& guest, const Reply& reply) {
+bool Door::punish(Guest& guest, const Reply& reply, bool head_only) {
   if (failures_.size() >= most_failing_peers) failures_.clear();
   Failures& failures = failures_[guest.peer.address];
   failures.last = now();
-  const int over = std::min(++failures.count - free_failures, 10);
-  if (over <= 0) return dismiss(guest, reply, false);
-  guest.last_words = reply_text(reply, false);
+  const int before = failures.count;
+  if (before < free_failures + most_doublings) ++failures.count;
+  if (before < free_failures) return dismiss(guest, reply, head_only);
+  guest.last_words = reply_text(reply, head_only);
   guest.step = Step::punished;
-  guest.due = now() + std::min<std::chrono::nanoseconds>(first_delay * (1 << over),
-                                                         traffic_->options().times.login_delay);
+  guest.due =
+      now() + std::min<std::chrono::nanoseconds>(first_delay * (1 << (before - free_failures)),
+                                                 traffic_->options().times.login_delay);
   traffic_->counters().reply(reply.status);
   return true;
 }
@@ -239,6 +254,7 @@ bool Door::say_last_words(Guest& guest) {
   // It fits into the buffer of a connection that has sent nothing yet, or the other end is odd.
   if (sent != static_cast<ssize_t>(text.size())) return false;
   guest.last_words.clear();
+  guest.names_wanted = false;
   ::shutdown(guest.file.number(), SHUT_WR);
   guest.step = Step::leaving;
   guest.due = now() + leave_time;
@@ -283,30 +299,32 @@ void Door::look_after_guests() {
     Guest& guest = at->second;
     bool stays = true;
     if (guest.names_wanted) stays = look(guest);
-    if (stays && time >= guest.due) {
-      if (guest.step == Step::head) {
-        traffic_->counters().refuse(Cause::slow);
-        stays = dismiss(guest,
-                        error_reply(Refusal{.status = 408,
-                                            .message = "the head did not come in time",
-                                            .mend = "send it at once"}),
-                        false);
-      } else {
-        stays = guest.step == Step::punished && say_last_words(guest);
-      }
-    }
+    if (stays && time >= guest.due) stays = close_late(guest);
     at = stays ? std::next(at) : guests_.erase(at);
   }
+}
+
+bool Door::close_late(Guest& guest) {
+  if (guest.step == Step::punished) return say_last_words(guest);
+  if (guest.step == Step::leaving) return false;
+  traffic_->counters().refuse(Cause::slow);
+  if (guest.names_wanted)
+    return dismiss(guest, busy_reply("the name service did not say in time who you are"), false);
+  return dismiss(
+      guest,
+      error_reply(Refusal{
+          .status = 408, .message = "the head did not come in time", .mend = "send it at once"}),
+      false);
 }
 
 void Door::tick() {
   const auto time = now();
   if (time < next_tick_) return;
   next_tick_ = time + tick_time;
-  traffic_->counters().open = static_cast<std::int64_t>(traffic_->peers().connections());
   std::erase_if(failures_,
                 [&](const auto& each) { return time > each.second.last + failures_kept; });
-  if (tokens_.refresh()) traffic_->keep_tokens(tokens_.hashes());
+  tokens_.refresh();
+  traffic_->keep_tokens(tokens_.tokens());
   traffic_->sweep();
 }
 

@@ -8,12 +8,11 @@
 #include <atomic>
 #include <chrono>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/descriptor.hpp"
@@ -53,8 +52,8 @@ struct DoorParts {
 class Door {
  public:
   explicit Door(DoorParts parts);
-  /// Until `stopped` says so (ring the bell then).
-  void run(const std::function<bool()>& stopped);
+  /// Until it is told to stop (ring the bell then). Afterwards nothing is open here.
+  void run(const std::stop_token& stop);
 
  private:
   enum class Step : std::uint8_t { head, punished, leaving };
@@ -78,12 +77,15 @@ class Door {
   bool judge(Guest& guest, const Head& head);
   void admit_guest(Guest& guest, Admitted admitted);
   bool dismiss(Guest& guest, const Reply& reply, bool head_only);
-  bool punish(Guest& guest, const Reply& reply);
+  bool punish(Guest& guest, const Reply& reply, bool head_only);
   bool say_last_words(Guest& guest);
   bool drain(Guest& guest);
   void serve(int file, std::uint32_t events);
   void tick();
   void look_after_guests();
+  /// The deadline of its step is over.
+  bool close_late(Guest& guest);
+  void end();
   void wake_streams();
   void watch(const Guest& guest);
   [[nodiscard]] std::chrono::nanoseconds now() const { return traffic_->now(); }

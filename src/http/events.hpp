@@ -27,7 +27,7 @@ struct Event {
 
 struct EventBounds {
   std::size_t events = 4096;
-  std::size_t bytes = 4U << 20U;  ///< of kinds and data
+  std::size_t bytes = 4U << 20U;  ///< of kinds and data, and 64 for each event
   std::uint64_t first_id = 1;     ///< above every id that an earlier life of the daemon gave
 };
 

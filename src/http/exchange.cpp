@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "http/options.hpp"
+
 namespace schedmate::http {
 
 void Exchange::attach(void* connection, Halt halt) {
@@ -14,11 +16,11 @@ void Exchange::attach(void* connection, Halt halt) {
 
 bool Exchange::await(std::chrono::nanoseconds due) {
   const std::scoped_lock lock(mutex_);
-  if (ended_) return false;
+  if (ended_ || answered_) return false;
   stage_ = Stage::answer;
   due_ = due;
   suspended_ = true;
-  if (halt_.suspend != nullptr) halt_.suspend(connection_);
+  halt_.suspend(connection_);
   return true;
 }
 
@@ -28,13 +30,23 @@ std::optional<Reply> Exchange::take_reply() {
 }
 
 void Exchange::enter(Stage stage, std::chrono::nanoseconds due) {
+  const std::scoped_lock lock(mutex_);
   stage_ = stage;
   due_ = due;
 }
 
+Stage Exchange::stage() const {
+  const std::scoped_lock lock(mutex_);
+  return stage_;
+}
+
+std::optional<Stage> Exchange::overdue(std::chrono::nanoseconds now) const {
+  const std::scoped_lock lock(mutex_);
+  return now >= due_ ? std::optional(stage_) : std::nullopt;
+}
+
 void Exchange::resume() {
-  if (!std::exchange(suspended_, false)) return;
-  if (halt_.resume != nullptr) halt_.resume(connection_);
+  if (std::exchange(suspended_, false)) halt_.resume(connection_);
 }
 
 bool Exchange::answer(Reply reply) {
@@ -62,13 +74,28 @@ bool Exchange::rest() {
   const std::scoped_lock lock(mutex_);
   if (std::exchange(woken_, false) || ended_) return false;
   suspended_ = true;
-  if (halt_.suspend != nullptr) halt_.suspend(connection_);
+  halt_.suspend(connection_);
   return true;
 }
 
 bool Exchange::take_heartbeat() {
   const std::scoped_lock lock(mutex_);
   return std::exchange(heartbeat_, false);
+}
+
+Answer::~Answer() {
+  if (exchange_)
+    exchange_->answer(error_reply(Refusal{.status = 500,
+                                          .message = "the daemon dropped this request",
+                                          .mend = "report this with the daemon's log"}));
+}
+
+bool Answer::operator()(Reply reply) {
+  if (!exchange_) return false;
+  const bool is_first = exchange_->answer(std::move(reply));
+  exchange_ = nullptr;
+  room_ = nullptr;
+  return is_first;
 }
 
 }  // namespace schedmate::http

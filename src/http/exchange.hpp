@@ -7,13 +7,11 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <string_view>
+#include <utility>
 
-#include "http/events.hpp"
 #include "http/guard.hpp"
 #include "http/peers.hpp"
 
@@ -21,11 +19,10 @@ namespace schedmate::http {
 
 enum class Stage : std::uint8_t { body, answer, sending, stream };
 
-/// How the carrier that holds a connection lets go of it and takes it up again. Both may be null in
-/// tests.
+/// How the carrier that holds a connection lets go of it and takes it up again.
 struct Halt {
-  void (*suspend)(void* connection) = nullptr;  ///< by its own thread
-  void (*resume)(void* connection) = nullptr;   ///< by any thread
+  void (*suspend)(void* connection);  ///< by its own thread
+  void (*resume)(void* connection);   ///< by any thread
 };
 
 class Exchange {
@@ -35,29 +32,29 @@ class Exchange {
 
   // The carrier's thread.
   void attach(void* connection, Halt halt);
-  [[nodiscard]] bool is_attached() const { return attached_; }
   /// Whether this is the first call about it.
   [[nodiscard]] bool begin() { return !std::exchange(begun_, true); }
   void append(std::string_view bytes) { admitted_.request.body.append(bytes); }
   [[nodiscard]] Admitted& admitted() { return admitted_; }
   [[nodiscard]] const Admitted& admitted() const { return admitted_; }
-  [[nodiscard]] const std::string& peer() const { return slot_.peer(); }
-  /// Waits for the answer from now on. False: the server is ending, nothing may wait.
+  /// Waits for the answer from now on. False: there is one, or the server is ending.
   [[nodiscard]] bool await(std::chrono::nanoseconds due);
   /// The answer, once.
   [[nodiscard]] std::optional<Reply> take_reply();
-  void enter(Stage stage, std::chrono::nanoseconds due);
 
   // Any thread.
+  void enter(Stage stage, std::chrono::nanoseconds due);
+  /// Whether a carrier has it.
+  [[nodiscard]] bool is_attached() const { return attached_; }
+  [[nodiscard]] Stage stage() const;
   /// The first reply counts; what comes later is dropped (false).
   bool answer(Reply reply);
   /// Nothing waits any more, now and later.
   void end();
 
   // The door's thread.
-  [[nodiscard]] Stage stage() const { return stage_; }
-  [[nodiscard]] bool is_due(std::chrono::nanoseconds now) const { return now >= due_.load(); }
-  void set_due(std::chrono::nanoseconds due) { due_ = due; }
+  /// The stage, when its deadline is over.
+  [[nodiscard]] std::optional<Stage> overdue(std::chrono::nanoseconds now) const;
 
   // Streams.
   /// Called by the door: there may be something to send (`heartbeat`: there is).
@@ -71,14 +68,14 @@ class Exchange {
  private:
   void resume();  ///< with the mutex held
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   Admitted admitted_;
   PeerSlot slot_;
-  std::atomic<std::chrono::nanoseconds> due_;
-  std::atomic<Stage> stage_{Stage::body};
+  std::chrono::nanoseconds due_;
+  Stage stage_ = Stage::body;
   std::optional<Reply> reply_;
   void* connection_ = nullptr;
-  Halt halt_;
+  Halt halt_{};
   bool begun_ = false;
   bool answered_ = false;
   bool suspended_ = false;

@@ -41,22 +41,22 @@ std::optional<std::string> host_name(std::string_view host) {
 }
 
 std::optional<Refused> check_host(const Head& head, const Peer& peer, const AccessRules& rules) {
-  if (peer.is_unix) return std::nullopt;  // no browser and no name leads there
+  // No browser and no name leads to the unix socket, but HTTP/1.1 has to give one.
+  if (peer.is_unix && (head.has("host") || head.minor_version == 0)) return std::nullopt;
   const auto name = host_name(head.header("host"));
   if (!name)
     return refused(Cause::host, {.status = 400,
-                                 .message = "the header Host is missing or is none",
+                                 .message = "the Host header is missing or is not a host name",
                                  .mend = "send the name and port that you connected to"});
   if (std::ranges::find(rules.hosts, *name) != rules.hosts.end()) return std::nullopt;
   return refused(Cause::host,
                  {.status = 421,
                   .message = fmt::format("this daemon is not called '{}'", printable(*name)),
-                  .mend = "use one of its names, or have its operator add this one to the "
-                          "setting listen.hosts"});
+                  .mend = "use one of its names, or have its operator add this one to them"});
 }
 
-/// A browser that was sent here by a page of another site. Following a link to what is for anyone
-/// is none of that.
+/// A browser that was sent here by a page of another site. It may only follow a link to what is for
+/// anyone.
 std::optional<Refused> check_site(const Head& head, const Route& route) {
   const std::string_view site = head.header("sec-fetch-site");
   const bool follows_link = route.who == Who::anyone && route.effect == Effect::reads &&
@@ -173,36 +173,23 @@ std::optional<Method> method_of(std::string_view name) {
   return std::nullopt;
 }
 
-Refused no_method(const Head& head, std::string allowed) {
-  const bool exists = method_of(head.method) ||
-                      std::ranges::find(other_methods, head.method) != other_methods.end();
-  if (!exists)
-    return refused(Cause::route, {.status = 501,
-                                  .message = "no such method",
-                                  .mend = "use GET, HEAD or POST, as docs/http.md says"});
-  return refused(Cause::route, {.status = 405,
-                                .message = fmt::format("this route takes no {}", head.method),
-                                .mend = fmt::format("use {}", allowed),
-                                .headers = {{"Allow", std::move(allowed)}}});
-}
-
 /// The row and what stands in its place holders, or why there is none.
 std::variant<Match, Refused> find_route(const Head& head, const Target& target) {
   const auto method = method_of(head.method);
-  Match match = match_route(method.value_or(Method::get), target.parts);
-  if (match.route != nullptr && !method) {
-    const bool posts = match_route(Method::post, target.parts).route != nullptr;
-    return no_method(head, posts ? "GET, HEAD, POST" : "GET, HEAD");
-  }
+  Match match = match_route(method, target.parts);
   if (match.route != nullptr) return match;
-  if (!match.allowed.empty() || !method) {
-    const bool exists = !match.allowed.empty();
-    if (exists || std::ranges::find(other_methods, head.method) == other_methods.end())
-      return no_method(head, std::move(match.allowed));
-  }
-  return refused(Cause::route, {.status = 404,
-                                .message = "there is nothing at this path",
-                                .mend = "docs/http.md lists the routes"});
+  if (!method && std::ranges::find(other_methods, head.method) == other_methods.end())
+    return refused(Cause::route, {.status = 501,
+                                  .message = "no such method",
+                                  .mend = "use GET, HEAD or POST, as docs/http.md says"});
+  if (match.allowed.empty())
+    return refused(Cause::route, {.status = 404,
+                                  .message = "there is nothing at this path",
+                                  .mend = "docs/http.md lists the routes"});
+  return refused(Cause::route, {.status = 405,
+                                .message = fmt::format("this route takes no {}", head.method),
+                                .mend = fmt::format("use {}", match.allowed),
+                                .headers = {{"Allow", match.allowed}}});
 }
 
 Refused bad_target(const Error& error) {
@@ -243,7 +230,7 @@ std::variant<Admitted, Refused> admit(const Head& head, const Peer& peer,
   if (head.has("last-event-id")) {
     made.request.last_event_id = parse_number<std::uint64_t>(head.header("last-event-id"));
     if (!made.request.last_event_id)
-      return bad_target({ErrorCode::invalid, "Last-Event-ID is no number"});
+      return bad_target({ErrorCode::invalid, "Last-Event-ID is not a number"});
   }
   return made;
 }

@@ -4,10 +4,7 @@
 /// Who and what may come in: decides on a head alone, before a byte of the body is read. Values in
 /// and out; no I/O, no clock.
 
-#include <memory>
-#include <span>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 

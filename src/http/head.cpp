@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "base/characters.hpp"
 #include "base/text.hpp"
-#include "base/words.hpp"
 
 namespace schedmate::http {
 namespace {
@@ -26,12 +26,6 @@ bool is_control(char c) {
   return byte < 0x20 || byte == 0x7F;
 }
 
-std::string_view without_blanks(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 Refusal malformed(std::string message) {
   return {
       .status = 400, .message = std::move(message), .mend = "send a request as RFC 9112 has it"};
@@ -39,9 +33,9 @@ Refusal malformed(std::string message) {
 
 Refusal too_large(const HeadLimits& limits) {
   return {.status = 431,
-          .message =
-              fmt::format("the head is over {} bytes or {} headers", limits.bytes, limits.headers),
-          .mend = "send fewer or shorter headers, or a shorter path"};
+          .message = fmt::format("the head is over {} bytes, {} headers or {} cookies",
+                                 limits.bytes, limits.headers, limits.cookies),
+          .mend = "send fewer or shorter headers and cookies, or a shorter path"};
 }
 
 /// A line feed alone, a carriage return alone, and other controls than a tab within a line.
@@ -95,8 +89,13 @@ class HeadReader {
     if (head_.headers.size() == limits_.headers) return too_large(limits_);
     std::string name = lower_case(line.substr(0, colon));
     if (std::ranges::find(single, name) != single.end() && head_.has(name))
-      return malformed(fmt::format("the header {} is there twice", name));
-    head_.headers.emplace_back(std::move(name), without_blanks(line.substr(colon + 1)));
+      return malformed(fmt::format("the header {} appears twice", name));
+    const std::string_view value = trim(line.substr(colon + 1));
+    if (name == "cookie")  // the library cuts it at both
+      cookies_ += 1 + static_cast<std::size_t>(std::ranges::count_if(
+                          value, [](char c) { return c == ';' || c == ','; }));
+    if (cookies_ > limits_.cookies) return too_large(limits_);
+    head_.headers.emplace_back(std::move(name), value);
     return std::nullopt;
   }
 
@@ -117,7 +116,7 @@ class HeadReader {
                      .message = "Content-Length is larger than any body may be",
                      .mend = "send less"};
     const auto number = is_number ? parse_number<std::uint64_t>(text) : std::nullopt;
-    if (!number) return malformed("Content-Length is no number");
+    if (!number) return malformed("Content-Length is not a number");
     head_.content_length = *number;
     return std::nullopt;
   }
@@ -130,6 +129,7 @@ class HeadReader {
  private:
   HeadLimits limits_;
   Head head_;
+  std::size_t cookies_ = 0;
 };
 
 }  // namespace
@@ -150,7 +150,7 @@ std::variant<Incomplete, Head, Refusal> read_head(std::string_view bytes,
   const bool is_whole = end != std::string_view::npos;
   const std::string_view text = is_whole ? bytes.substr(0, end + 4) : bytes;
   if (!text.empty() && !is_token(text.substr(0, 1)))
-    return malformed("the first byte is none of a method");
+    return malformed("the first byte cannot begin a method");
   const std::string_view seen = text.substr(0, std::min(text.size(), limits.bytes));
   if (auto refusal = odd_byte(seen)) return *refusal;
   if (text.size() > limits.bytes || (!is_whole && text.size() == limits.bytes)) {

@@ -6,7 +6,6 @@
 /// alone, folded lines, blanks before a colon, lengths given twice or in two ways, NUL).
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +19,7 @@ namespace schedmate::http {
 struct HeadLimits {
   std::size_t bytes = 8192;
   std::size_t headers = 64;
+  std::size_t cookies = 128;  ///< which nobody reads, but the library notes each
 };
 
 /// Views into the bytes it was read from.

@@ -56,7 +56,7 @@ void Counters::reply(int status) {
   ++by_class.at(static_cast<std::size_t>(std::clamp(status / 100, 0, 5)));
 }
 
-std::vector<Metric> Counters::metrics() const {
+std::vector<Metric> Counters::metrics(std::size_t connections) const {
   Metric replies{"schedmate_http_replies_total",
                  "Replies by the class of their status.",
                  MetricKind::counter,
@@ -78,12 +78,13 @@ std::vector<Metric> Counters::metrics() const {
           single_value("schedmate_http_connections_total", "Connections taken.",
                        MetricKind::counter, number(accepted)),
           single_value("schedmate_http_connections", "Connections that are open.",
-                       MetricKind::gauge, number(open)),
+                       MetricKind::gauge, static_cast<double>(connections)),
           single_value("schedmate_http_listeners", "Streams of events that are open.",
                        MetricKind::gauge, number(listeners)),
-          single_value("schedmate_http_lagged_listeners_total",
-                       "Times a stream lagged behind the oldest event and was told to read anew.",
-                       MetricKind::counter, number(lagged))};
+          single_value(
+              "schedmate_http_lagged_listeners_total",
+              "Times a stream was told to read everything anew, as its next event is not kept.",
+              MetricKind::counter, number(lagged))};
 }
 
 }  // namespace schedmate::http

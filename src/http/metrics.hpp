@@ -35,13 +35,13 @@ struct Counters {
   std::array<std::atomic<std::uint64_t>, 8> refused{};   ///< by Cause
   std::atomic<std::uint64_t> late{0};                    ///< handlers that missed the deadline
   std::atomic<std::uint64_t> accepted{0};                ///< connections
-  std::atomic<std::int64_t> open{0};                     ///< connections now
   std::atomic<std::int64_t> listeners{0};                ///< streams now
-  std::atomic<std::uint64_t> lagged{0};  ///< `full` sent to listeners that lagged behind
+  std::atomic<std::uint64_t> lagged{0};  ///< `full` sent for want of the events after an id
 
   void reply(int status);
   void refuse(Cause cause) { ++refused.at(static_cast<std::size_t>(cause)); }
-  [[nodiscard]] std::vector<Metric> metrics() const;
+  /// `connections`: as many are open now.
+  [[nodiscard]] std::vector<Metric> metrics(std::size_t connections) const;
 };
 
 }  // namespace schedmate::http

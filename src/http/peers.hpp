@@ -5,6 +5,7 @@
 /// thread may call.
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -15,7 +16,7 @@ namespace schedmate::http {
 struct PeerBounds {
   std::size_t connections = 2048;
   std::size_t connections_per_peer = 256;
-  std::size_t body_bytes = 64U << 20U;  ///< of requests that are not answered yet
+  std::size_t body_bytes = 64U << 20U;  ///< as announced, until the connection ends
   std::size_t body_bytes_per_peer = 16U << 20U;
 };
 
@@ -56,7 +57,6 @@ class PeerSlot {
   ~PeerSlot() { leave(); }
   /// Room for a body, kept as long as the place.
   [[nodiscard]] Room reserve(std::size_t bytes);
-  [[nodiscard]] const std::string& peer() const { return peer_; }
   void leave();
 
  private:

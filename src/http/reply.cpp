@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 #include "base/error_document.hpp"
 #include "http/request.hpp"
@@ -12,70 +14,53 @@ namespace {
 struct Status {
   int number;
   std::string_view reason;
-  std::string_view code;  ///< of schedmate.error.v1
+  std::optional<ErrorCode> code{};  ///< of an error with this status
 };
 
+/// The first row of a code is the status of its errors.
 constexpr std::array statuses{
-    Status{200, "OK", ""},
-    Status{202, "Accepted", ""},
-    Status{204, "No Content", ""},
-    Status{304, "Not Modified", ""},
-    Status{400, "Bad Request", "invalid"},
-    Status{401, "Unauthorized", "refused"},
-    Status{403, "Forbidden", "refused"},
-    Status{404, "Not Found", "not_found"},
-    Status{405, "Method Not Allowed", "unsupported"},
-    Status{408, "Request Timeout", "timeout"},
-    Status{409, "Conflict", "conflict"},
-    Status{411, "Length Required", "invalid"},
-    Status{413, "Content Too Large", "invalid"},
-    Status{414, "URI Too Long", "invalid"},
-    Status{415, "Unsupported Media Type", "invalid"},
-    Status{417, "Expectation Failed", "unsupported"},
-    Status{421, "Misdirected Request", "refused"},
-    Status{429, "Too Many Requests", "unavailable"},
-    Status{431, "Request Header Fields Too Large", "invalid"},
-    Status{500, "Internal Server Error", "unavailable"},
-    Status{501, "Not Implemented", "unsupported"},
-    Status{502, "Bad Gateway", "bad_reply"},
-    Status{503, "Service Unavailable", "unavailable"},
-    Status{504, "Gateway Timeout", "timeout"},
-    Status{505, "HTTP Version Not Supported", "unsupported"},
+    Status{400, "Bad Request", ErrorCode::invalid},
+    Status{403, "Forbidden", ErrorCode::refused},
+    Status{404, "Not Found", ErrorCode::not_found},
+    Status{409, "Conflict", ErrorCode::conflict},
+    Status{501, "Not Implemented", ErrorCode::unsupported},
+    Status{502, "Bad Gateway", ErrorCode::bad_reply},
+    Status{503, "Service Unavailable", ErrorCode::unavailable},
+    Status{504, "Gateway Timeout", ErrorCode::timeout},
+    // Only by their number.
+    Status{200, "OK"},
+    Status{202, "Accepted"},
+    Status{204, "No Content"},
+    Status{304, "Not Modified"},
+    Status{401, "Unauthorized", ErrorCode::refused},
+    Status{405, "Method Not Allowed", ErrorCode::unsupported},
+    Status{408, "Request Timeout", ErrorCode::timeout},
+    Status{411, "Length Required", ErrorCode::invalid},
+    Status{413, "Content Too Large", ErrorCode::invalid},
+    Status{414, "URI Too Long", ErrorCode::invalid},
+    Status{415, "Unsupported Media Type", ErrorCode::invalid},
+    Status{417, "Expectation Failed", ErrorCode::unsupported},
+    Status{421, "Misdirected Request", ErrorCode::refused},
+    Status{429, "Too Many Requests", ErrorCode::unavailable},
+    Status{431, "Request Header Fields Too Large", ErrorCode::invalid},
+    Status{500, "Internal Server Error", ErrorCode::unavailable},
+    Status{505, "HTTP Version Not Supported", ErrorCode::unsupported},
 };
 
-const Status* status_of(int number) {
+/// Of a status that this server does not send: an error without a name.
+Status status_of(int number) {
   const auto* const found = std::ranges::find(statuses, number, &Status::number);
-  return found == statuses.end() ? nullptr : found;
+  return found == statuses.end() ? Status{number, "Error", ErrorCode::invalid} : *found;
 }
 
 int status_of(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::invalid:
-      return 400;
-    case ErrorCode::not_found:
-      return 404;
-    case ErrorCode::refused:
-      return 403;
-    case ErrorCode::conflict:
-      return 409;
-    case ErrorCode::unsupported:
-      return 501;
-    case ErrorCode::bad_reply:
-      return 502;
-    case ErrorCode::unavailable:
-      return 503;
-    case ErrorCode::timeout:
-      return 504;
-  }
-  return 500;
+  const auto* const found = std::ranges::find(statuses, code, &Status::code);
+  return found == statuses.end() ? 500 : found->number;
 }
 
 }  // namespace
 
-std::string_view reason_of(int status) {
-  const Status* const row = status_of(status);
-  return row == nullptr ? "Error" : row->reason;
-}
+std::string_view reason_of(int status) { return status_of(status).reason; }
 
 Reply json_reply(const Document& document, int status) {
   return {.status = status,
@@ -90,14 +75,19 @@ Reply text_reply(std::string text, std::string content_type) {
 }
 
 Reply error_reply(const Refusal& refusal) {
-  const Status* const row = status_of(refusal.status);
-  Reply reply = json_reply({{"schema", "schedmate.error.v1"},
-                            {"code", row == nullptr ? "invalid" : row->code},
-                            {"message", refusal.message},
-                            {"mend", refusal.mend}},
-                           refusal.status);
+  const ErrorCode code = status_of(refusal.status).code.value_or(ErrorCode::invalid);
+  Document document = error_document({code, refusal.message});
+  document["mend"] = refusal.mend;
+  Reply reply = json_reply(document, refusal.status);
   reply.headers = refusal.headers;
   return reply;
+}
+
+Reply busy_reply(std::string message) {
+  return error_reply(Refusal{.status = 503,
+                             .message = std::move(message),
+                             .mend = "try again in a moment",
+                             .headers = {{"Retry-After", "1"}}});
 }
 
 Reply error_reply(const Error& error) {

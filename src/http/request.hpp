@@ -34,7 +34,9 @@ struct Request {
   Headers headers{};
   std::optional<std::uint64_t> last_event_id{};
   std::string body{};
-  std::shared_ptr<const Document> json{};  ///< the body, where there is one, else null
+  /// The body as read. Null: there is none, or the row is for whoever has `sealed` it: then nobody
+  /// has proved anything yet, and the handler reads it once it has checked the seal.
+  std::shared_ptr<const Document> json{};
   Caller caller{};
   std::string by{};  ///< how the caller is known, for records: "uid 1000", "token LABEL", "nobody"
 };
@@ -63,6 +65,9 @@ struct Refusal {
 /// The status goes by the code: invalid 400, not_found 404, refused 403, conflict 409, unsupported
 /// 501, bad_reply 502, unavailable 503, timeout 504.
 [[nodiscard]] Reply error_reply(const Error& error);
+
+/// 503 that asks to try again in a moment.
+[[nodiscard]] Reply busy_reply(std::string message);
 
 /// "Not Found" of 404; "Error" of a status that this server does not send.
 [[nodiscard]] std::string_view reason_of(int status);

@@ -31,38 +31,37 @@ bool is_id(std::string_view text) {
          });
 }
 
-bool fits(std::string_view pattern, std::span<const std::string> parts,
-          std::vector<std::string>& ids) {
-  ids.clear();
+/// What stands in the place holders; nothing: the path is another.
+std::optional<std::vector<std::string>> ids_of(std::string_view pattern,
+                                               std::span<const std::string> parts) {
+  std::vector<std::string> ids;
   std::size_t at = 0;
   pattern.remove_prefix(1);  // the first slash
   for (const std::string_view wanted : split(pattern, '/')) {
-    if (at == parts.size()) return false;
+    if (at == parts.size()) return std::nullopt;
     const std::string& part = parts[at++];
-    if (wanted != "{ID}" && wanted != part) return false;
-    if (wanted != "{ID}") continue;
-    if (!is_id(part)) return false;
-    ids.push_back(part);
+    const bool is_place = wanted == "{ID}";
+    if (is_place ? !is_id(part) : wanted != part) return std::nullopt;
+    if (is_place) ids.push_back(part);
   }
-  return at == parts.size();
+  if (at != parts.size()) return std::nullopt;
+  return ids;
 }
 
 }  // namespace
 
 std::span<const Route> routes() { return table; }
 
-Match match_route(Method method, std::span<const std::string> parts) {
+Match match_route(std::optional<Method> method, std::span<const std::string> parts) {
   Match match;
-  std::vector<std::string> ids;
   for (const Route& row : table) {
-    if (!fits(row.path, parts, ids)) continue;
-    if (row.method == method) {
-      match.route = &row;
-      match.ids = std::move(ids);
-      return match;
-    }
+    auto ids = ids_of(row.path, parts);
+    if (!ids) continue;
     if (!match.allowed.empty()) match.allowed += ", ";
     match.allowed += row.method == Method::get ? "GET, HEAD" : "POST";
+    if (row.method != method) continue;
+    match.route = &row;
+    match.ids = std::move(*ids);
   }
   return match;
 }

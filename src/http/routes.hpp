@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <schedmate/caller.hpp>
 #include <span>
 #include <string>
@@ -44,12 +45,11 @@ struct Route {
 struct Match {
   const Route* route = nullptr;  ///< null: none has this path, or none this method
   std::vector<std::string> ids{};
-  std::string
-      allowed{};  ///< methods of the rows that have the path: "GET, HEAD"; "": there is none
+  std::string allowed{};  ///< by all rows with this path: "GET, HEAD, POST"; "": there is none
 };
 /// `parts` are those of the path, decoded. An {ID} is 1 to 128 of the letters, digits and
-/// -_.:+@[]~, so an id is never a way into a file tree.
-[[nodiscard]] Match match_route(Method method, std::span<const std::string> parts);
+/// -_.:+@[]~, so an id is never a way into a file tree. No method: one that no row has.
+[[nodiscard]] Match match_route(std::optional<Method> method, std::span<const std::string> parts);
 
 /// Whether the role may use a row for `who`. Nobody (`is_known` false) may use what is for anyone.
 [[nodiscard]] bool may_use(Who who, bool is_known, Role role);

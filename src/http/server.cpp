@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http/server.hpp"
 
-#include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <atomic>
+#include <stop_token>
 #include <thread>
 #include <utility>
 
 #include "http/carrier.hpp"
 #include "http/door.hpp"
+#include "http/events.hpp"
 #include "http/listener.hpp"
 
 namespace schedmate::http {
 namespace {
 
-/// Descriptors that the rest of the daemon needs.
+/// Descriptors that the rest of the daemon needs; of few, half.
 constexpr rlim_t other_files = 128;
 
 struct Started {
@@ -40,7 +40,7 @@ class FrontDoor final : public Server {
     struct stat status{};
     if (!unix_path_.empty() && ::lstat(unix_path_.c_str(), &status) == 0) inode_ = status.st_ino;
     door_ = std::make_unique<Door>(std::move(parts.door));
-    thread_ = std::thread([this] { door_->run([this] { return stopped_.load(); }); });
+    thread_ = std::jthread([this](const std::stop_token& stop) { door_->run(stop); });
   }
   FrontDoor(const FrontDoor&) = delete;
   FrontDoor& operator=(const FrontDoor&) = delete;
@@ -53,18 +53,18 @@ class FrontDoor final : public Server {
  private:
   void stop_all() {
     if (!thread_.joinable()) return;
-    stopped_ = true;
+    thread_.request_stop();
     bell_->ring();
     thread_.join();
     if (traffic_->options().events) traffic_->options().events->on_publish(nullptr);
     struct stat status{};
     if (inode_ != 0 && ::lstat(unix_path_.c_str(), &status) == 0 && status.st_ino == inode_)
       ::unlink(unix_path_.c_str());
-    door_.reset();
     constexpr std::chrono::milliseconds patience{500};
     traffic_->end(patience);
     requests_.reset();
     streams_.reset();
+    door_.reset();
   }
 
   std::shared_ptr<Traffic> traffic_;
@@ -74,17 +74,16 @@ class FrontDoor final : public Server {
   ino_t inode_ = 0;
   std::shared_ptr<Bell> bell_;
   int port_ = 0;
-  std::atomic<bool> stopped_{false};
-  std::thread thread_;
+  std::jthread thread_;
 };
 
-/// As many connections as there are descriptors for.
+/// As many connections as there are descriptors for, of which the rest of the daemon needs some.
 ServerOptions within_limits(const ServerOptions& options) {
   ServerOptions made = options;
   rlimit files{};
-  if (::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur > 2 * other_files)
-    made.bounds.connections =
-        std::min<std::size_t>(made.bounds.connections, files.rlim_cur - other_files);
+  if (::getrlimit(RLIMIT_NOFILE, &files) == 0)
+    made.bounds.connections = std::min<std::size_t>(
+        made.bounds.connections, files.rlim_cur - std::min(other_files, files.rlim_cur / 2));
   return made;
 }
 

@@ -6,9 +6,13 @@
 #include <sys/stat.h>
 
 #include <chrono>
+#include <memory>
+#include <optional>
+#include <vector>
 
 #include "base/output.hpp"
 #include "tests/support/http_house.hpp"
+#include "tests/support/open_files.hpp"
 
 namespace schedmate::http {
 namespace {
@@ -91,11 +95,45 @@ TEST_CASE("a name service that hangs holds up nobody but the unknown") {
   const auto begin = std::chrono::steady_clock::now();
   CHECK(status_of(house.ask("GET /api/v1/jobs", house.ann)) == 200);
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(500));
-  CHECK(status_of(unknown.read()) == 408);
+  const auto reply = unknown.read();
+  CHECK(status_of(reply) == 503);
+  CHECK(reply.contains("name service"));
   std::this_thread::sleep_for(std::chrono::milliseconds(1000));
   RawClient known(house.socket());
   known.send("GET /api/v1/jobs HTTP/1.0\r\n\r\n");
   CHECK(status_of(known.read()) == 200);
+}
+
+TEST_CASE("a name service that hangs does not hold up the stop") {
+  HttpHouse house([](ServerOptions& options) {
+    options.user_name = [](uid_t) {
+      std::this_thread::sleep_for(std::chrono::seconds(5));
+      return std::string("me");
+    };
+  });
+  RawClient unknown(house.socket());
+  unknown.send("GET /api/v1/jobs HTTP/1.0\r\n\r\n");
+  RawClient waiting = house.knock();
+  waiting.send(
+      "GET /api/v1/jobs/7/log?tail=never HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " +
+      house.ann + "\r\n\r\n");
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  const auto begin = std::chrono::steady_clock::now();
+  house.server->stop();
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(2));
+  CHECK(status_of(waiting.read()) == 503);
+  CHECK(status_of(unknown.read()) == 503);
+  CHECK(unknown.is_closed());
+}
+
+TEST_CASE("a server takes no more connections than half of few descriptors") {
+  std::optional<testing::FewFiles> few(100);
+  const HttpHouse house;
+  few.reset();
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 50; ++i) clients.push_back(std::make_unique<RawClient>(house.socket()));
+  RawClient over = house.knock();
+  CHECK(status_of(over.read("", std::chrono::seconds(2))) == 503);
 }
 
 }  // namespace schedmate::http

@@ -6,10 +6,10 @@
 
 namespace schedmate::http {
 
-Stream::Stream(std::shared_ptr<Counters> counters, std::shared_ptr<Exchange> exchange,
+Stream::Stream(Counters& counters, std::shared_ptr<Exchange> exchange,
                std::shared_ptr<EventLog> log)
-    : counters_(std::move(counters)), exchange_(std::move(exchange)), log_(std::move(log)) {
-  ++counters_->listeners;
+    : counters_(counters), exchange_(std::move(exchange)), log_(std::move(log)) {
+  ++counters_.listeners;
   const Request& request = exchange_->admitted().request;
   caller_ = request.caller;
   if (request.last_event_id) {
@@ -23,7 +23,7 @@ Stream::Stream(std::shared_ptr<Counters> counters, std::shared_ptr<Exchange> exc
 void Stream::refill() {
   constexpr std::size_t most_bytes = 4096;
   const Delta delta = log_->since(after_, caller_, most_bytes);
-  if (delta.full) ++counters_->lagged;
+  if (delta.full) ++counters_.lagged;
   after_ = delta.last;
   text_ = event_text(delta);
   at_ = 0;

@@ -18,11 +18,10 @@ namespace schedmate::http {
 
 class Stream {
  public:
-  Stream(std::shared_ptr<Counters> counters, std::shared_ptr<Exchange> exchange,
-         std::shared_ptr<EventLog> log);
+  Stream(Counters& counters, std::shared_ptr<Exchange> exchange, std::shared_ptr<EventLog> log);
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
-  ~Stream() { --counters_->listeners; }
+  ~Stream() { --counters_.listeners; }
   /// The next bytes of the stream; 0: none now, and the exchange waits until it is woken; nothing:
   /// the stream is at its end.
   [[nodiscard]] std::optional<std::size_t> read(std::span<char> into);
@@ -30,7 +29,7 @@ class Stream {
  private:
   void refill();
 
-  std::shared_ptr<Counters> counters_;
+  Counters& counters_;
   std::shared_ptr<Exchange> exchange_;
   std::shared_ptr<EventLog> log_;
   Caller caller_;

@@ -2,14 +2,14 @@
 /// Streams of events through the real front door.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <chrono>
-#include <fstream>
+#include <future>
 #include <memory>
 
 #include "tests/support/http_house.hpp"
 #include "tests/support/memory.hpp"
+#include "tests/support/open_files.hpp"
 
 namespace schedmate::http {
 namespace {
@@ -18,21 +18,15 @@ using std::chrono::milliseconds;
 using testing::anonymous_kib;
 using testing::growth_kib;
 using testing::HttpHouse;
+using testing::may_open;
 using testing::RawClient;
+using testing::Scratch;
+using testing::soon;
 using testing::status_of;
 
 std::string listen_line(const std::string& token, const std::string& more = "") {
   return "GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + token +
          "\r\n" + more + "\r\n";
-}
-
-template <class Condition>
-bool soon(Condition condition) {
-  for (int i = 0; i < 500; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(milliseconds(10));
-  }
-  return false;
 }
 
 }  // namespace
@@ -90,15 +84,44 @@ TEST_CASE("a revoked token ends its streams and no others") {
   CHECK(other.read("still").contains("still"));
 }
 
+TEST_CASE("a token that was revoked while its request waits opens no stream") {
+  const Scratch folder;
+  const auto path = folder.path("tokens");
+  const auto token = add_token(path, {"ann", Role::owner, "laptop", 0}).value();
+  std::promise<Answer> held;
+  ServerOptions options;
+  options.tcp = "127.0.0.1:0";
+  options.tokens_file = path;
+  options.clock = settings::machine_clock();
+  options.events = std::make_shared<EventLog>();
+  options.handler = [&](const Request&, Answer answer) { held.set_value(std::move(answer)); };
+  const auto server = Server::start(options).value();
+  RawClient client(server->tcp_port());
+  client.send(listen_line(token));
+  Answer answer = held.get_future().get();
+  REQUIRE(revoke_token(path, "laptop"));
+  std::this_thread::sleep_for(milliseconds(700));  // the server has seen it
+  CHECK(answer({.events = options.events}));
+  client.read("", milliseconds(2000));
+  CHECK(client.is_closed());
+}
+
+TEST_CASE("a body that is held back is cut when its token is revoked") {
+  const HttpHouse house;
+  RawClient client = house.knock();
+  client.send("POST /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " +
+              house.ann + "\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{");
+  std::this_thread::sleep_for(milliseconds(200));
+  REQUIRE(revoke_token(house.tokens_file(), "of ann"));
+  CHECK(client.read("", milliseconds(2000)).empty());
+  CHECK(client.is_closed());
+}
+
 TEST_CASE("listeners that do not read cost little, and the latest reaches those who do") {
-  rlimit limit{};
-  ::getrlimit(RLIMIT_NOFILE, &limit);
-  limit.rlim_cur = std::max(limit.rlim_cur, std::min<rlim_t>(limit.rlim_max, 6000));
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-  REQUIRE(limit.rlim_cur >= 6000);
+  REQUIRE(may_open(6000));
   const HttpHouse house([](ServerOptions& options) {
     options.bounds.connections_per_peer = 1500;
-    options.times.idle_s = 1;
+    options.times.idle = std::chrono::seconds(1);
     options.most_asked = 2000;
   });
   CHECK(status_of(house.ask("GET /healthz")) == 200);
@@ -124,7 +147,7 @@ TEST_CASE("listeners that do not read cost little, and the latest reaches those 
   CHECK(anonymous_kib() - before < growth_kib(64));
   MESSAGE("1000 deaf listeners: " << (anonymous_kib() - before) / 1024 << " MiB");
   // Slowly enough that nobody lags: more than the buffers of the system take. Who takes nothing for
-  // idle_s is dropped.
+  // that long is dropped.
   for (int i = 0; i < 200 && house.server->counters().listeners > 10; ++i) {
     for (int j = 0; j < 8; ++j) house.log->publish({"job", std::string(4000, 'x')});
     std::this_thread::sleep_for(milliseconds(100));

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 
 #include "base/characters.hpp"
 #include "base/text.hpp"
-#include "base/utf8.hpp"
 #include "base/words.hpp"
 
 namespace schedmate::http {
@@ -16,26 +16,18 @@ namespace {
 
 constexpr std::size_t most_parameters = 16;
 
-std::optional<unsigned> hex_digit(char c) {
-  if (is_digit(c)) return static_cast<unsigned>(c - '0');
-  const char small = lower(c);
-  if (small >= 'a' && small <= 'f') return static_cast<unsigned>(small - 'a') + 10;
-  return std::nullopt;
+/// The byte of two hexadecimal digits.
+std::optional<char> hex_byte(std::string_view digits) {
+  unsigned char byte = 0;
+  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
+  if (digits.size() != 2 || read.ptr != digits.data() + 2) return std::nullopt;
+  return static_cast<char>(byte);
 }
 
 /// RFC 3986: pchar, and what the place allows besides.
 bool is_allowed(char c, std::string_view besides) {
   return is_letter(c) || is_digit(c) || std::string_view("-._~!$&'()*+,;=:@%").contains(c) ||
          besides.contains(c);
-}
-
-bool is_plain_text(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = utf8_length(text, at);
-    if (length == 0 || is_unsafe(code_point(text, at, length))) return false;
-    at += length;
-  }
-  return true;
 }
 
 Result<std::string> decoded(std::string_view text, bool plus_is_blank) {
@@ -47,16 +39,15 @@ Result<std::string> decoded(std::string_view text, bool plus_is_blank) {
     } else if (text[at] != '%') {
       out += text[at];
     } else {
-      const auto high = at + 2 < text.size() ? hex_digit(text[at + 1]) : std::nullopt;
-      const auto low = at + 2 < text.size() ? hex_digit(text[at + 2]) : std::nullopt;
-      if (!high || !low)
+      const auto byte = hex_byte(text.substr(at + 1, 2));
+      if (!byte)
         return fail(ErrorCode::invalid,
                     fmt::format("a bad escape in the target: {}", text.substr(at, 3)));
-      out += static_cast<char>(*high << 4U | *low);
+      out += *byte;
       at += 2;
     }
   }
-  if (!is_plain_text(out))
+  if (!is_printable(out))
     return fail(ErrorCode::invalid,
                 "an escape in the target stands for a control character or for no UTF-8");
   return out;
@@ -83,7 +74,7 @@ Result<void> read_query(std::string_view query, Target& target) {
     if (!value) return tl::unexpected(value.error());
     if (name->empty()) return fail(ErrorCode::invalid, "a query parameter has no name");
     if (target.query.contains(*name))
-      return fail(ErrorCode::invalid, fmt::format("the query has '{}' twice", *name));
+      return fail(ErrorCode::invalid, fmt::format("'{}' appears twice in the query", *name));
     target.query.emplace(std::move(*name), std::move(*value));
     if (target.query.size() > most_parameters)
       return fail(ErrorCode::invalid,
@@ -116,7 +107,7 @@ Result<void> check_query(const Target& target, std::string_view known_names) {
   for (const auto& [name, value] : target.query) {
     if (known_names.empty())
       return fail(ErrorCode::invalid,
-                  fmt::format("this route takes no query parameters, '{}' neither", name));
+                  fmt::format("this route takes no query parameters, not even '{}'", name));
     if (std::ranges::find(names, name) == names.end())
       return fail(ErrorCode::invalid, unknown_name("query parameter", name, names));
   }

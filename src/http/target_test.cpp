@@ -68,7 +68,7 @@ TEST_CASE("an unknown parameter is told the nearest name") {
   CHECK(check_query(target, "state user").error().message ==
         "unknown query parameter 'stat' (nearest: state; all: state, user)");
   CHECK(check_query(target, "").error().message ==
-        "this route takes no query parameters, 'stat' neither");
+        "this route takes no query parameters, not even 'stat'");
 }
 
 }  // namespace schedmate::http

@@ -30,18 +30,12 @@ Result<TokenFile> TokenFile::open(const std::string& path) {
   return file;
 }
 
-std::set<std::string> TokenFile::hashes() const {
-  std::set<std::string> hashes;
-  for (const Token& token : tokens_) hashes.insert(token.hash);
-  return hashes;
-}
-
-bool TokenFile::refresh() {
+void TokenFile::refresh() {
   std::string mark = mark_of(path_);
-  if (mark == mark_) return false;
-  mark_ = std::move(mark);
-  tokens_ = load_tokens(path_).value_or(std::vector<Token>());
-  return true;
+  if (mark == mark_) return;
+  auto tokens = load_tokens(path_);
+  mark_ = tokens ? std::optional(std::move(mark)) : std::nullopt;
+  tokens_ = std::move(tokens).value_or(std::vector<Token>());
 }
 
 }  // namespace schedmate::http

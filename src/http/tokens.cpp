@@ -11,13 +11,14 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <span>
 
 #include "base/characters.hpp"
+#include "base/input.hpp"
 #include "base/output.hpp"
 #include "base/own_files.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
-#include "base/utf8.hpp"
 #include "base/words.hpp"
 
 namespace schedmate::http {
@@ -41,13 +42,7 @@ bool is_hash(std::string_view text) {
 }
 
 bool is_name(std::string_view text) {
-  if (text.empty() || text.size() > longest_name) return false;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = utf8_length(text, at);
-    if (length == 0 || is_unsafe(code_point(text, at, length))) return false;
-    at += length;
-  }
-  return true;
+  return !text.empty() && text.size() <= longest_name && is_printable(text);
 }
 
 Result<Token> read_token_line(std::string_view line) {
@@ -58,9 +53,9 @@ Result<Token> read_token_line(std::string_view line) {
   const auto created_s = parse_number<std::int64_t>(parts[3]);
   if (!is_hash(parts[0])) return fail(ErrorCode::invalid, "the hash is not 64 digits");
   if (!role) return fail(ErrorCode::invalid, "the role is not owner, viewer or operator");
-  if (!created_s) return fail(ErrorCode::invalid, "the time of creation is no number");
+  if (!created_s) return fail(ErrorCode::invalid, "the time of creation is not a number");
   if (!is_name(parts[2]) || !is_name(parts[4]))
-    return fail(ErrorCode::invalid, "user or label are empty, too long or not printable");
+    return fail(ErrorCode::invalid, "user or label is empty, too long or not printable");
   return Token{std::string(parts[0]), *role, std::string(parts[2]), *created_s,
                std::string(parts[4])};
 }
@@ -86,24 +81,27 @@ Result<std::string> random_secret() {
 /// replaced.
 Result<Descriptor> locked(const std::string& path) {
   auto lock = open_own_file(path + ".lock", O_RDWR);
-  if (lock && ::flock(lock->number(), LOCK_EX | LOCK_NB) != 0)
+  if (!lock || ::flock(lock->number(), LOCK_EX | LOCK_NB) == 0) return lock;
+  if (errno == EWOULDBLOCK)
     return fail(ErrorCode::unavailable, path + ": another process is changing it; try again");
-  return lock;
+  return fail(ErrorCode::unavailable,
+              fmt::format("{}.lock: cannot be locked: {}", path, std::strerror(errno)));
 }
 
 Result<std::string> read_whole(const std::string& path, int file) {
-  std::string text;
-  std::array<char, 16384> part{};
-  for (;;) {
-    const ssize_t got = ::read(file, part.data(), part.size());
-    if (got == 0) return text;
-    if (got < 0 && errno == EINTR) continue;
+  std::size_t size = 0;
+  return read_rest("", [&](std::span<char> part) -> Result<std::size_t> {
+    ssize_t got = -1;
+    do {
+      got = ::read(file, part.data(), part.size());
+    } while (got < 0 && errno == EINTR);
     if (got < 0)
       return fail(ErrorCode::unavailable, fmt::format("{}: {}", path, std::strerror(errno)));
-    text.append(part.data(), static_cast<std::size_t>(got));
-    if (text.size() > largest_file)
+    size += static_cast<std::size_t>(got);
+    if (size > largest_file)
       return fail(ErrorCode::invalid, path + ": larger than any file of tokens is");
-  }
+    return static_cast<std::size_t>(got);
+  });
 }
 
 }  // namespace
@@ -132,7 +130,7 @@ Result<std::vector<Token>> read_tokens(std::string_view text) {
       return known.hash == token->hash || known.label == token->label;
     });
     if (twice)
-      return fail(ErrorCode::invalid, fmt::format("{}: a hash or label is there twice", number));
+      return fail(ErrorCode::invalid, fmt::format("{}: a hash or label appears twice", number));
     tokens.push_back(std::move(*token));
   }
   return tokens;

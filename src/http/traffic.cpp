@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http/traffic.hpp"
 
-#include <fmt/format.h>
 #include <sys/socket.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "base/json_reader.hpp"
@@ -16,33 +17,10 @@ namespace {
 /// How long a connection may take to reach its carrier's thread.
 constexpr std::chrono::seconds arrival{5};
 
-Reply busy(std::string message) {
-  return error_reply(Refusal{.status = 503,
-                             .message = std::move(message),
-                             .mend = "try again in a moment",
-                             .headers = {{"Retry-After", "1"}}});
-}
-
 }  // namespace
-
-Answer::~Answer() {
-  if (exchange_)
-    exchange_->answer(error_reply(Refusal{.status = 500,
-                                          .message = "the daemon dropped this request",
-                                          .mend = "report this with the daemon's log"}));
-}
-
-bool Answer::operator()(Reply reply) {
-  if (!exchange_) return false;
-  const bool is_first = exchange_->answer(std::move(reply));
-  exchange_ = nullptr;
-  room_ = nullptr;
-  return is_first;
-}
 
 Traffic::Traffic(const ServerOptions& options)
     : options_(options),
-      counters_(std::make_shared<Counters>()),
       peers_(std::make_shared<Peers>(options.bounds)),
       asked_(std::make_shared<std::atomic<std::size_t>>(0)) {}
 
@@ -68,67 +46,56 @@ void Traffic::close(int file, const Exchange* exchange) {
 }
 
 void Traffic::cut(int file, const Exchange& exchange) const {
-  // What no carrier has taken up may be closed already, and the number be another connection's.
-  if (exchange.is_attached()) ::shutdown(file, SHUT_RDWR);
+  const std::scoped_lock lock(mutex_);
+  const auto found = open_.find(file);
+  // What is closed, or no carrier has taken up, may have left its number to another connection.
+  if (found == open_.end() || found->second.get() != &exchange || !exchange.is_attached()) return;
+  ::shutdown(file, SHUT_RDWR);
 }
 
+// Exchanges are called with no lock held here: they resume connections, whose carriers call back.
 void Traffic::sweep() {
   const auto time = now();
-  std::vector<ExchangePointer> late;
-  std::vector<ExchangePointer> quiet;
-  std::vector<ExchangePointer> lost;  // dies after the lock
-  {
-    const std::scoped_lock lock(mutex_);
-    for (auto at = open_.begin(); at != open_.end();) {
-      const auto& [file, exchange] = *at;
-      if (!exchange->is_due(time)) {
-        ++at;
-        continue;
-      }
-      if (!exchange->is_attached() && exchange->is_due(time - arrival)) {
-        lost.push_back(exchange);
-        at = open_.erase(at);
-        continue;
-      }
-      if (exchange->stage() == Stage::answer)
-        late.push_back(exchange);
-      else if (exchange->stage() == Stage::stream)
-        quiet.push_back(exchange);
-      else
-        cut(file, *exchange);
-      ++at;
+  for (const auto& [file, exchange] : all()) {
+    const auto stage = exchange->overdue(time);
+    if (!stage) continue;
+    if (!exchange->is_attached()) {
+      if (exchange->overdue(time - arrival)) close(file, exchange.get());
+    } else if (stage == Stage::stream) {
+      exchange->enter(Stage::stream, time + options_.times.heartbeat);
+      exchange->wake(true);
+    } else if (stage == Stage::answer) {
+      if (exchange->answer(error_reply(Refusal{
+              .status = 504, .message = "there was no answer in time", .mend = "try again later"})))
+        ++counters_.late;
+    } else {
+      cut(file, *exchange);
     }
-  }
-  for (const auto& exchange : quiet) {
-    exchange->set_due(time + options_.times.heartbeat);
-    exchange->wake(true);
-  }
-  for (const auto& exchange : late) {
-    exchange->enter(Stage::sending, time + options_.times.sending);
-    if (exchange->answer(error_reply(Refusal{
-            .status = 504, .message = "there was no answer in time", .mend = "try again later"})))
-      ++counters_->late;
   }
 }
 
-std::vector<ExchangePointer> Traffic::all() const {
+std::vector<Traffic::Open> Traffic::all() const {
   const std::scoped_lock lock(mutex_);
-  std::vector<ExchangePointer> open;
-  open.reserve(open_.size());
-  for (const auto& [file, exchange] : open_) open.push_back(exchange);
-  return open;
+  return {open_.begin(), open_.end()};
 }
 
 std::vector<ExchangePointer> Traffic::streams() const {
-  auto open = all();
-  std::erase_if(open, [](const auto& each) { return each->stage() != Stage::stream; });
-  return open;
+  std::vector<ExchangePointer> streams;
+  for (auto& [file, exchange] : all())
+    if (exchange->stage() == Stage::stream) streams.push_back(std::move(exchange));
+  return streams;
 }
 
-void Traffic::keep_tokens(const std::set<std::string>& hashes) const {
-  for (const auto& stream : streams()) {
-    const std::string& hash = stream->admitted().token_hash;
-    if (!hash.empty() && !hashes.contains(hash)) stream->end();
+void Traffic::keep_tokens(const std::vector<Token>& tokens) const {
+  std::set<std::string_view> hashes;
+  for (const Token& token : tokens) hashes.insert(token.hash);
+  for (const auto& [file, exchange] : all()) {
+    const std::string& hash = exchange->admitted().token_hash;
+    if (hash.empty() || hashes.contains(hash)) continue;
+    if (exchange->stage() == Stage::stream)
+      exchange->end();
+    else if (exchange->stage() == Stage::body)
+      cut(file, *exchange);
   }
 }
 
@@ -137,7 +104,7 @@ std::optional<Reply> Traffic::standing_reply(const Request& request) const {
     case RouteName::healthz:
       return text_reply("ok\n");
     case RouteName::metrics: {
-      auto metrics = counters_->metrics();
+      auto metrics = counters_.metrics(peers_->connections());
       if (options_.metrics)
         for (Metric& more : options_.metrics()) metrics.push_back(std::move(more));
       return text_reply(prometheus_text(metrics), "text/plain; version=0.0.4");
@@ -154,13 +121,13 @@ std::optional<Reply> Traffic::standing_reply(const Request& request) const {
 }
 
 std::optional<Reply> Traffic::read_body(Request& request) {
-  if (request.body.empty()) return std::nullopt;
+  if (request.body.empty() || request.route->who == Who::sealed) return std::nullopt;
   auto document = read_json(request.body, {.deepest = 32});
   if (document) {
     request.json = std::make_shared<const Document>(std::move(*document));
     return std::nullopt;
   }
-  counters_->refuse(Cause::malformed);
+  counters_.refuse(Cause::malformed);
   return error_reply(Refusal{
       .status = 400, .message = document.error().message, .mend = "correct the JSON of the body"});
 }
@@ -169,15 +136,22 @@ bool Traffic::dispatch(const ExchangePointer& exchange) {
   Request& request = exchange->admitted().request;
   auto reply = standing_reply(request);
   if (!reply) reply = read_body(request);
-  if (reply) return exchange->answer(std::move(*reply));
-  if (asked_->fetch_add(1) >= options_.most_asked) {
-    --*asked_;
-    counters_->refuse(Cause::limit);
-    return exchange->answer(busy("the daemon has as many requests to answer as it takes"));
+  std::shared_ptr<void> room;
+  if (!reply) {
+    if (asked_->fetch_add(1) >= options_.most_asked) {
+      --*asked_;
+      counters_.refuse(Cause::limit);
+      reply = busy_reply("the daemon has too many requests waiting");
+    } else {
+      room = std::shared_ptr<void>(nullptr, [asked = asked_](void*) { --*asked; });
+      if (!exchange->await(now() + options_.times.answer))
+        reply = busy_reply("the daemon is shutting down");
+    }
   }
-  std::shared_ptr<void> room(nullptr, [asked = asked_](void*) { --*asked; });
-  if (!exchange->await(now() + options_.times.answer))
-    return exchange->answer(busy("the daemon is ending"));
+  if (reply) {
+    exchange->answer(std::move(*reply));  // unless it has an answer already
+    return true;
+  }
   Request left{.route = request.route,  // what a stream of events goes by
                .last_event_id = request.last_event_id,
                .caller = request.caller};
@@ -187,13 +161,15 @@ bool Traffic::dispatch(const ExchangePointer& exchange) {
 }
 
 void Traffic::end(std::chrono::nanoseconds patience) {
-  for (const auto& exchange : all()) {
-    exchange->answer(busy("the daemon is ending"));
+  for (const auto& [file, exchange] : all()) {
+    exchange->answer(busy_reply("the daemon is shutting down"));
     exchange->end();
   }
-  std::unique_lock lock(mutex_);
-  emptied_.wait_for(lock, patience, [this] { return open_.empty(); });
-  for (const auto& [file, exchange] : open_) cut(file, *exchange);
+  {
+    std::unique_lock lock(mutex_);
+    emptied_.wait_for(lock, patience, [this] { return open_.empty(); });
+  }
+  for (const auto& [file, exchange] : all()) cut(file, *exchange);
 }
 
 }  // namespace schedmate::http

@@ -4,30 +4,31 @@
 /// What door and carriers share: the exchanges that are open, by the descriptor of their
 /// connection, and what becomes of a request whose last byte has come.
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
-#include <string>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "http/exchange.hpp"
 #include "http/metrics.hpp"
+#include "http/options.hpp"
 #include "http/peers.hpp"
-#include "http/server.hpp"
 
 namespace schedmate::http {
 
 using ExchangePointer = std::shared_ptr<Exchange>;
 
-class Traffic : public std::enable_shared_from_this<Traffic> {
+class Traffic {
  public:
   explicit Traffic(const ServerOptions& options);
 
   [[nodiscard]] const ServerOptions& options() const { return options_; }
-  [[nodiscard]] Counters& counters() { return *counters_; }
-  [[nodiscard]] const std::shared_ptr<Counters>& shared_counters() const { return counters_; }
+  [[nodiscard]] Counters& counters() { return counters_; }
   [[nodiscard]] Peers& peers() { return *peers_; }
   [[nodiscard]] std::chrono::nanoseconds now() const { return options_.clock.now(); }
 
@@ -37,13 +38,13 @@ class Traffic : public std::enable_shared_from_this<Traffic> {
   void sweep();
   /// Streams as they are now.
   [[nodiscard]] std::vector<ExchangePointer> streams() const;
-  /// Ends the streams whose token is none of these hashes.
-  void keep_tokens(const std::set<std::string>& hashes) const;
+  /// Ends the streams and cuts the bodies that came in by none of these.
+  void keep_tokens(const std::vector<Token>& tokens) const;
 
   // The carriers' threads.
   [[nodiscard]] ExchangePointer find(int file) const;
   void close(int file, const Exchange* exchange);
-  /// The body is there: answers it, or asks the handler and lets the exchange wait (false).
+  /// The body is there. True: so is the reply; false: the handler was asked, the exchange waits.
   [[nodiscard]] bool dispatch(const ExchangePointer& exchange);
 
   /// Answers and ends everything, waits `patience` for it to be sent, and cuts the rest.
@@ -53,11 +54,12 @@ class Traffic : public std::enable_shared_from_this<Traffic> {
   [[nodiscard]] std::optional<Reply> standing_reply(const Request& request) const;
   /// Why it is none, or nothing and `json` is set.
   [[nodiscard]] std::optional<Reply> read_body(Request& request);
-  [[nodiscard]] std::vector<ExchangePointer> all() const;
+  using Open = std::pair<int, ExchangePointer>;  ///< the number of its connection
+  [[nodiscard]] std::vector<Open> all() const;
   void cut(int file, const Exchange& exchange) const;
 
   ServerOptions options_;
-  std::shared_ptr<Counters> counters_;
+  Counters counters_;
   std::shared_ptr<Peers> peers_;
   std::shared_ptr<std::atomic<std::size_t>> asked_;  ///< requests that handlers hold
   mutable std::mutex mutex_;

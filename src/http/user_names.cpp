@@ -4,57 +4,88 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <thread>
 #include <utility>
+
+#include "base/words.hpp"
 
 namespace schedmate::http {
 namespace {
 
-constexpr std::chrono::minutes kept{10};
+constexpr std::chrono::minutes asked_again{10};
+constexpr std::chrono::minutes served{60};
 constexpr std::size_t most_known = 16384;
 constexpr std::size_t most_queued = 1024;
 
 }  // namespace
 
-UserNames::UserNames(Ways ways) : ways_(std::move(ways)) {
-  thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
-}
+struct UserNames::Book {
+  struct Known {
+    std::string name;
+    std::chrono::nanoseconds since;
+  };
 
-UserNames::~UserNames() {
-  thread_.request_stop();
-  wanted_.notify_all();
-}
+  explicit Book(Ways given) : ways(std::move(given)) {}
+  void work();
 
-std::optional<std::string> UserNames::find(uid_t uid) {
-  const std::scoped_lock lock(mutex_);
-  const auto found = known_.find(uid);
-  const bool is_old = found == known_.end() || ways_.clock.now() > found->second.until;
-  const bool is_queued = std::ranges::find(queue_, uid) != queue_.end();
-  if (is_old && !is_queued && queue_.size() < most_queued) {
-    queue_.push_back(uid);
-    wanted_.notify_one();
-  }
-  if (found == known_.end()) return std::nullopt;
-  return found->second.name;
-}
+  const Ways ways;
+  std::mutex mutex;
+  std::condition_variable wanted;
+  std::map<uid_t, Known> known;
+  std::deque<uid_t> queue;
+  bool closed = false;
+};
 
-void UserNames::work(const std::stop_token& stop) {
+void UserNames::Book::work() {
   while (true) {
     uid_t uid = 0;
     {
-      std::unique_lock lock(mutex_);
-      if (!wanted_.wait(lock, stop, [this] { return !queue_.empty(); })) return;
-      uid = queue_.front();
+      std::unique_lock lock(mutex);
+      wanted.wait(lock, [this] { return closed || !queue.empty(); });
+      if (closed) return;
+      uid = queue.front();
     }
-    std::string name = ways_.ask ? ways_.ask(uid) : "";
-    if (name.empty()) name = fmt::format("uid:{}", uid);
+    std::string name = ways.ask ? ways.ask(uid) : "";
+    if (name.empty() || !is_printable(name)) name = fmt::format("uid:{}", uid);
     {
-      const std::scoped_lock lock(mutex_);
-      if (known_.size() >= most_known) known_.clear();
-      known_.insert_or_assign(uid, Known{std::move(name), ways_.clock.now() + kept});
-      queue_.pop_front();
+      const std::scoped_lock lock(mutex);
+      if (known.size() >= most_known) known.clear();
+      known.insert_or_assign(uid, Known{std::move(name), ways.clock.now()});
+      queue.pop_front();
     }
-    ways_.found();
+    ways.found();
   }
+}
+
+UserNames::UserNames(Ways ways) : book_(std::make_shared<Book>(std::move(ways))) {
+  // Not waited for: it may be in a call that does not return.
+  std::thread([book = book_] { book->work(); }).detach();
+}
+
+UserNames::~UserNames() {
+  const std::scoped_lock lock(book_->mutex);
+  book_->closed = true;
+  book_->wanted.notify_all();
+}
+
+std::optional<std::string> UserNames::find(uid_t uid) {
+  const std::scoped_lock lock(book_->mutex);
+  const auto found = book_->known.find(uid);
+  const auto age = found == book_->known.end() ? std::chrono::nanoseconds::max()
+                                               : book_->ways.clock.now() - found->second.since;
+  auto& queue = book_->queue;
+  if (age > asked_again && queue.size() < most_queued &&
+      std::ranges::find(queue, uid) == queue.end()) {
+    queue.push_back(uid);
+    book_->wanted.notify_one();
+  }
+  if (age > served) return std::nullopt;
+  return found->second.name;
 }
 
 }  // namespace schedmate::http

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/check.hpp"
 #include "base/json_reader.hpp"
-#include "base/utf8.hpp"
+#include "base/words.hpp"
 #include "http/guard.hpp"
 #include "http/head.hpp"
 #include "http/routes.hpp"
@@ -18,13 +17,21 @@ namespace {
 
 using http::Head;
 
-bool is_safe(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = utf8_length(text, at);
-    if (length == 0 || is_unsafe(code_point(text, at, length))) return false;
-    at += length;
-  }
-  return true;
+void check_admission(const Head& head, const http::Peer& peer) {
+  const http::AccessRules rules;
+  const auto verdict = http::admit(head, peer, {rules, {}});
+  const auto* const admitted = std::get_if<http::Admitted>(&verdict);
+  if (admitted == nullptr) return;
+  const auto& request = admitted->request;
+  SCHEDMATE_CHECK(request.route != nullptr, "a row admits");
+  SCHEDMATE_CHECK(admitted->body_bytes <= request.route->largest_body, "its limit holds");
+  SCHEDMATE_CHECK(request.caller.user == peer.user, "no header names the caller");
+  SCHEDMATE_CHECK(http::may_use(request.route->who, peer.is_unix, request.caller.role),
+                  "nobody gets in where a caller must be known");
+  for (const auto& [name, value] : request.query)
+    SCHEDMATE_CHECK(is_printable(name) && is_printable(value), "a query is plain text");
+  for (const auto& [name, value] : request.headers)
+    SCHEDMATE_CHECK(is_printable(value), "so are headers");
 }
 
 void check_head(std::string_view input) {
@@ -37,24 +44,15 @@ void check_head(std::string_view input) {
                       http::read_head(input.substr(0, head->size - 1), {})),
                   "a part of a good head is no error");
   SCHEDMATE_CHECK(!head->has("transfer-encoding"), "one way to give a length");
-  const http::AccessRules rules;
-  const auto verdict =
-      http::admit(*head, {.is_unix = true, .user = "me", .address = "uid 1"}, {rules, {}});
-  const auto* const admitted = std::get_if<http::Admitted>(&verdict);
-  if (admitted == nullptr) return;
-  const auto& request = admitted->request;
-  SCHEDMATE_CHECK(request.route != nullptr, "a row admits");
-  SCHEDMATE_CHECK(admitted->body_bytes <= request.route->largest_body, "its limit holds");
-  SCHEDMATE_CHECK(request.caller.user == "me", "no header names the caller");
-  for (const auto& [name, value] : request.query)
-    SCHEDMATE_CHECK(is_safe(name) && is_safe(value), "a query is plain text");
+  check_admission(*head, {.is_unix = true, .user = "me", .address = "uid 1"});
+  check_admission(*head, {.is_unix = false, .user = "", .address = "10.1.2.3"});
 }
 
 void check_target(std::string_view input) {
   const auto target = http::read_target(input);
   if (!target) return;
   for (const auto& part : target->parts) {
-    SCHEDMATE_CHECK(is_safe(part), "a path is plain text");
+    SCHEDMATE_CHECK(is_printable(part), "a path is plain text");
     SCHEDMATE_CHECK(part != ".." && part != "." && !part.contains('/'), "and no way up");
   }
 }

@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/sha256.hpp"
+
 namespace schedmate::testing {
 
 void HttpHouse::handle(http::Request request, http::Answer answer) {
@@ -23,7 +25,8 @@ void HttpHouse::handle(http::Request request, http::Answer answer) {
   } else {
     Document document{{"schema", request.route->schema}, {"route", request.route->word},
                       {"user", request.caller.user},     {"by", request.by},
-                      {"query", request.query},          {"body_bytes", request.body.size()}};
+                      {"query", request.query},          {"body", sha256(request.body)},
+                      {"read", request.json != nullptr}};
     answer(http::json_reply(document));
   }
 }

@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -24,6 +25,16 @@
 #include "tests/support/scratch.hpp"
 
 namespace schedmate::testing {
+
+/// Whether it becomes true within five seconds.
+template <class Condition>
+bool soon(Condition condition) {
+  for (int i = 0; i < 500; ++i) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
 
 class HttpHouse {
  public:
