@@ -84,6 +84,19 @@ TEST_CASE("what was appended is there after the file is opened again") {
   CHECK(verdict.entries == 4);  // two epochs, planned, intended
 }
 
+TEST_CASE("a folder that is reached through a symbolic link has a journal, too") {
+  const Scratch folder;
+  std::filesystem::create_directory(folder.path("real"));
+  std::filesystem::create_directory_symlink("real", folder.path("link"));
+  for (int i = 1; i <= 2; ++i) {
+    const auto journal =
+        open_journal({.path = folder.path("link/journal.sqlite"), .instance = "a:1"});
+    CHECK(journal->epoch() == i);
+    REQUIRE(journal->append({.kept = {{"a", "b"}}}));
+  }
+  CHECK(open_journal({.path = folder.path("real/journal.sqlite")})->kept("a").value() == "b");
+}
+
 TEST_CASE("only what is at no end is taken up again") {
   const Scratch folder;
   const auto journal = open_in(folder);
@@ -249,6 +262,14 @@ TEST_CASE("a file that is no journal, or a newer one, is left as it is") {
     REQUIRE(database->take_error());
   }
   refused("written by a newer version (schema 9, this program knows 1)");
+  for (const char* const number : {"-1", "-2147483648"}) {
+    std::filesystem::remove(path);
+    const auto database = sqlite::Database::open({.path = path}).value();
+    database->run("PRAGMA application_id = 0x53634a6e");
+    database->run(std::string("PRAGMA user_version = ") + number);
+    REQUIRE(database->take_error());
+    refused(std::string("schema ") + number);
+  }
 }
 
 TEST_CASE("compaction keeps the file small, what is open, and a chain that holds") {

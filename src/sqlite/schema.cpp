@@ -30,10 +30,10 @@ Result<int> version_of(Database& database, const Schema& schema) {
     if (query.next()) tables = query.integer(0);
   }
   if (auto error = database.take_error(); !error) return tl::unexpected(error.error());
-  if (application != schema.application_id && (tables > 0 || version > 0))
+  if (application != schema.application_id && (tables > 0 || version != 0))
     return left_unchanged(
         database, "an SQLite database of another program, left unchanged: give another path");
-  if (version > newest(schema))
+  if (version < 0 || version > newest(schema))
     return left_unchanged(
         database, fmt::format("written by a newer version (schema {}, this program knows {}), left "
                               "unchanged: use the newer program",
