@@ -114,8 +114,16 @@ Result<void> Journal::open_file() {
   if (!options_.rules.synchronous) database_->run("PRAGMA synchronous = OFF");
   if (options_.vfs.empty())
     if (auto synced = sync_folder_of(options_.path); !synced) return synced;
+  if (auto found = find_epoch(); !found) return found;
   broken_.reset();
   return take_epoch();
+}
+
+Result<void> Journal::find_epoch() {
+  if (epoch_ == 0) return {};
+  Query query(*database_, "SELECT epoch FROM state WHERE instance = ?");
+  if (query.bind(options_.instance).next()) epoch_ = query.integer(0);
+  return database_->take_error();
 }
 
 Result<void> Journal::take_epoch() {

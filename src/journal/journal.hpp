@@ -35,7 +35,7 @@ struct Rules {
 struct Options {
   /// In a folder of one's own that is there; FILE.lock lies beside it.
   std::string path{};
-  std::string instance{};  ///< who writes, for other instances: "HOST:PID"
+  std::string instance{};  ///< who writes: "HOST:PID", never that of another writer
   /// compact() removes what is oldest while more than that is in use.
   std::int64_t most_bytes = std::int64_t{64} << 20;
   /// A file system of SQLite's; "" = the machine's. With one nothing is locked: the epoch decides.
@@ -135,6 +135,8 @@ class Journal {
 
  private:
   Result<void> open_file();
+  /// The epoch that this instance took, even if it was not told so.
+  Result<void> find_epoch();
   Result<void> take_epoch();
   /// One transaction around `change`, which gets the entries that it adds to the chain. An error of
   /// the disk breaks the journal.

@@ -63,9 +63,7 @@ void keep(File& file) {
 
 /// What is left of a file when the power goes.
 void lose(File& file, Loss loss, Random& random) {
-  if (loss == Loss::process) {
-    file.synced = file.seen;
-  } else if (loss == Loss::some) {
+  if (loss == Loss::some) {
     std::size_t size = file.synced.size();
     if (const auto pick = random.below(std::ssize(file.sizes) + 1); pick > 0)
       size = file.sizes[static_cast<std::size_t>(pick - 1)];
@@ -475,10 +473,11 @@ void FaultyDisk::restore(const DiskImage& image) {
 
 void FaultyDisk::crash(Loss loss) {
   restore(DiskImage(state_->image));
+  if (loss == Loss::process) return;
   DiskImage& image = state_->image;
   Random& random = state_->random;
   const auto survives = [&](bool surely) {
-    return surely || loss == Loss::process || (loss == Loss::some && random.uniform() < 0.5);
+    return surely || (loss == Loss::some && random.uniform() < 0.5);
   };
   for (auto& [path, file] : image.files) lose(file, loss, random);
   std::erase_if(image.files, [&](const auto& each) { return !survives(each.second.named); });

@@ -28,7 +28,7 @@ struct DiskFaults {
 };
 
 enum class Loss : std::uint8_t {
-  process,  ///< killed: what was written is there
+  process,  ///< killed: what was written is there, and what was not synced still is not
   all,      ///< the power went: what was not synced is gone
   some,     ///< of what was not synced, anything may be there
 };
