@@ -55,7 +55,8 @@ struct Moment {
 /// One history on a disk without faults, with each of its moments.
 class History {
  public:
-  History(std::uint64_t seed, const Rules& rules) : rules_(rules), random_(seed), disk_(mix(seed)) {}
+  History(std::uint64_t seed, const Rules& rules)
+      : rules_(rules), random_(seed), disk_(mix(seed)) {}
 
   /// "" or what was wrong on the way.
   std::string run() {
@@ -273,8 +274,8 @@ std::string fault_of_crashes(std::uint64_t seed, const journal::Rules& rules,
       ++crashes;
       const Ending ending{losses.at(way), mix((seed << 20U) + 4 * i + way)};
       if (auto fault = fault_after(history, history.moments()[i], ending, rules); !fault.empty())
-        return fmt::format("seed {}, crash {} of {}, way {}: {}", seed, i,
-                           history.moments().size(), way, fault);
+        return fmt::format("seed {}, crash {} of {}, way {}: {}", seed, i, history.moments().size(),
+                           way, fault);
     }
   }
   return "";
