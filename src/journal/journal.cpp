@@ -24,12 +24,14 @@ using sqlite::Database;
 using sqlite::Query;
 using sqlite::Transaction;
 
-/// Errors: refused (another process has it), those of open_own_file().
+/// Errors: refused (another process has it), unavailable, those of open_own_file().
 Result<Descriptor> take_lock(const Options& options) {
   const std::string path = options.path + ".lock";
   auto file = open_own_file(path, O_RDWR);
   if (!file) return tl::unexpected(file.error());
   if (::flock(file->number(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK)
+      return fail(ErrorCode::unavailable, fmt::format("{}: {}", path, std::strerror(errno)));
     std::array<char, 256> text{};
     const auto read = ::pread(file->number(), text.data(), text.size(), 0);
     const std::string_view holder(text.data(), read > 0 ? static_cast<std::size_t>(read) : 0);
@@ -153,7 +155,7 @@ Result<void> Journal::check_epoch() {
 Result<void> Journal::change(const std::function<Result<void>(NewEntries& entries)>& change) {
   if (broken_) return tl::unexpected(*broken_);
   Transaction transaction(*database_);
-  if (database_->failed()) return database_->take_error();
+  if (database_->failed()) return break_by(database_->take_error().error());
   NewEntries entries(*database_);
   auto done = check_epoch().and_then([&] { return change(entries); });
   if (!done && !database_->failed()) return done;
@@ -165,8 +167,13 @@ Result<void> Journal::change(const std::function<Result<void>(NewEntries& entrie
     entries.write(*database_);
     done = second.commit();
   }
-  if (!done) broken_ = done.error();
-  return done;
+  if (!done) return break_by(done.error());
+  return {};
+}
+
+tl::unexpected<Error> Journal::break_by(const Error& error) {
+  broken_ = Error{ErrorCode::unavailable, error.message};
+  return tl::unexpected(*broken_);
 }
 
 Result<void> Journal::append(const Batch& batch) {

@@ -110,9 +110,10 @@ class Journal {
 
   /// One transaction, one wait for the disk. Errors, with nothing written: refused (another
   /// instance has taken over: this one must not act any more), invalid (a step that does not
-  /// follow, an id that is not next, a text above 64 KiB), not_found (no such action), conflict (a
-  /// target that another action in flight has), unavailable (the disk). After the last, whether the
-  /// batch is there is open until reopen(), and everything else fails until then.
+  /// follow, an id that is not next, a text that is too long: docs/actions.md), not_found (no such
+  /// action), conflict (a target that another action in flight has), unavailable (the disk). After
+  /// the last, whether the batch is there is open until reopen(), and everything else fails until
+  /// then.
   Result<void> append(const Batch& batch);
 
   /// The id of the next new action.
@@ -122,15 +123,15 @@ class Journal {
   Result<std::vector<Action>> actions(std::int64_t since, std::size_t limit);  ///< ids after it
   Result<std::optional<Action>> action(std::int64_t id);
   Result<std::vector<Event>> events(std::int64_t since, std::size_t limit);  ///< ids after it
-  /// The newest of this kind about this subject.
+  /// The newest of this kind about this subject that compact() left.
   Result<std::optional<Event>> last_event(const std::string& kind, const std::string& subject);
   Result<std::optional<std::string>> kept(const std::string& name);
   Result<std::vector<Summary>> summaries();
 
   /// One small step, a transaction of its own: while more than most_bytes is in use, up to `rows`
-  /// of the oldest events, or of the oldest audit entries with the ended actions that no later
-  /// entry tells of, go to the summary. Gives how many rows went, 0 = nothing to do. Errors: those
-  /// of append().
+  /// (2 at least) of the oldest events, or of the oldest audit entries with the ended actions that
+  /// no later entry tells of, go to the summary. Gives how many rows went, 0 = nothing to do.
+  /// Errors: those of append().
   Result<std::int64_t> compact(int rows = 500);
 
  private:
@@ -142,6 +143,8 @@ class Journal {
   /// the disk breaks the journal.
   Result<void> change(const std::function<Result<void>(NewEntries& entries)>& change);
   Result<void> check_epoch();
+  /// The journal fails from here on: with unavailable, whatever SQLite called it.
+  tl::unexpected<Error> break_by(const Error& error);
 
   Options options_;
   Clock clock_;
