@@ -10,6 +10,7 @@
 #include "journal/chain.hpp"
 #include "journal/journal.hpp"
 #include "tests/support/faulty_disk.hpp"
+#include "tests/support/fixed_clock.hpp"
 #include "tests/support/made_actions.hpp"
 
 namespace schedmate::journal {
@@ -19,9 +20,10 @@ using testing::FaultyDisk;
 using testing::fixed_clock;
 using testing::made_action;
 
-/// A journal of 12 entries: an epoch, two epochs later; the steps of three actions; a remark.
-void fill(const FaultyDisk& disk, std::int64_t most_bytes = 1'000'000) {
-  const Options options{.path = "/j", .instance = "a", .most_bytes = most_bytes, .vfs = disk.vfs()};
+/// A journal of 12 entries: its epoch, the steps of three actions, a remark, the epoch after it was
+/// opened again.
+void fill(const FaultyDisk& disk) {
+  const Options options{.path = "/j", .instance = "a", .vfs = disk.vfs()};
   const auto journal = Journal::open(options, fixed_clock(at(9))).value();
   const auto step = [](std::int64_t action, ActionState state) {
     return NewStep{action, {.state = state, .when = at(7), .by = "ann", .note = "seen"}};
@@ -82,7 +84,7 @@ TEST_CASE("a chain that nobody touched is sound") {
   CHECK(last[0].hash == entries[0].hash);
 }
 
-TEST_CASE("every byte of every entry counts") {
+TEST_CASE("a changed byte of any entry is found where it is") {
   FaultyDisk disk(1);
   fill(disk);
   const auto image = disk.image();
@@ -142,7 +144,7 @@ TEST_CASE("a beginning that was cut off is found, for the chain tells of its che
       "sequence = 4); DELETE FROM audit WHERE sequence <= 4",
       5, "no entry tells of the checkpoint");
   FaultyDisk disk(1);
-  fill(disk, 0);
+  fill(disk);
   {
     const Options options{.path = "/j", .instance = "a", .most_bytes = 0, .vfs = disk.vfs()};
     const auto journal = Journal::open(options, fixed_clock(at(9))).value();

@@ -21,16 +21,23 @@ std::int64_t bytes_in_use(Database& database) {
          number_of(database, "PRAGMA page_size");
 }
 
+/// Adds rows to their summaries. `rows` gives what, kind, state and when_s of each.
+void summarise(Database& database, const std::string& rows, std::int64_t last) {
+  Query(database,
+        "INSERT INTO summary SELECT what, kind, state, count(*), min(when_s), max(when_s) FROM (" +
+            rows +
+            ") GROUP BY what, kind, state "
+            "ON CONFLICT DO UPDATE SET number = number + excluded.number, "
+            "first_s = min(first_s, excluded.first_s), last_s = max(last_s, excluded.last_s)")
+      .bind(last)
+      .run();
+}
+
 std::int64_t compact_events(Database& database, int rows) {
   const std::int64_t last =
       number_of(database, "SELECT coalesce(min(id), 0) FROM events") + rows - 1;
-  Query(database,
-        "INSERT INTO summary SELECT 'event', kind, '', count(*), min(when_s), max(when_s) "
-        "FROM events WHERE id <= ? GROUP BY kind "
-        "ON CONFLICT DO UPDATE SET number = number + excluded.number, "
-        "first_s = min(first_s, excluded.first_s), last_s = max(last_s, excluded.last_s)")
-      .bind(last)
-      .run();
+  summarise(database, "SELECT 'event' AS what, kind, '' AS state, when_s FROM events WHERE id <= ?",
+            last);
   Query(database, "DELETE FROM events WHERE id <= ?").bind(last).run();
   return database.changes();
 }
@@ -48,13 +55,10 @@ std::int64_t compact_audit(Database& database, int rows, const ActionStep& step,
     floor = query.integer(0);
     hash = query.text(1);
   }
-  Query(database,
-        "INSERT INTO summary SELECT 'action', kind, state, count(*), min(when_s), max(when_s) "
-        "FROM actions WHERE ended = 1 AND sequence <= ? GROUP BY kind, state "
-        "ON CONFLICT DO UPDATE SET number = number + excluded.number, "
-        "first_s = min(first_s, excluded.first_s), last_s = max(last_s, excluded.last_s)")
-      .bind(floor)
-      .run();
+  summarise(database,
+            "SELECT 'action' AS what, kind, state, when_s FROM actions WHERE ended = 1 AND "
+            "sequence <= ?",
+            floor);
   Query(database, "DELETE FROM actions WHERE ended = 1 AND sequence <= ?").bind(floor).run();
   std::int64_t gone = database.changes();
   Query(database, "DELETE FROM audit WHERE sequence <= ?").bind(floor).run();

@@ -111,8 +111,7 @@ Result<void> Journal::open_file() {
   if (!database) return tl::unexpected(database.error());
   database_ = std::move(*database);
   const auto& schema = journal_schema();
-  if (auto ready = prepare(*database_, schema, static_cast<int>(schema.steps.size())); !ready)
-    return ready;
+  if (auto ready = prepare(*database_, schema, schema.newest()); !ready) return ready;
   if (!options_.rules.synchronous) database_->run("PRAGMA synchronous = OFF");
   if (options_.vfs.empty())
     if (auto synced = sync_folder_of(options_.path); !synced) return synced;
@@ -131,9 +130,10 @@ Result<void> Journal::find_epoch() {
 Result<void> Journal::take_epoch() {
   std::int64_t epoch = 0;
   auto taken = change([&](NewEntries& entries) -> Result<void> {
-    database_->run("UPDATE state SET epoch = epoch + 1");
-    Query(*database_, "UPDATE state SET instance = ?").bind(options_.instance).run();
-    if (Query query(*database_, "SELECT epoch FROM state"); query.next()) epoch = query.integer(0);
+    {
+      Query query(*database_, "UPDATE state SET epoch = epoch + 1, instance = ? RETURNING epoch");
+      if (query.bind(options_.instance).next()) epoch = query.integer(0);
+    }
     entries = NewEntries(*database_);
     entries.add({.when = clock_.wall(), .by = options_.instance}, "epoch", Document::object());
     return {};

@@ -3,8 +3,8 @@
 
 /// What the daemon decided, did and saw, in one SQLite file (docs/actions.md). What append()
 /// acknowledged survives a kill and a power cut; what it refused is not there. One writer: a lock
-/// on the file's folder for this machine, and for any other an epoch, which every change checks in
-/// its own transaction. One thread at a time.
+/// beside the file for this machine, and for any other an epoch, which every change checks in its
+/// own transaction. One thread at a time.
 
 #include <cstdint>
 #include <functional>

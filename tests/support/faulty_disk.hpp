@@ -22,7 +22,6 @@ struct DiskFaults {
   double sync_error = 0;   ///< and what it should have kept is lost unless it is written again
   double write_error = 0;  ///< a part of it is written
   double read_error = 0;   ///< a part of it is read
-  double lost_sync = 0;    ///< it says that it synced, and did not
   /// Bytes of all files together, above which a write fails, half done.
   std::size_t capacity = std::numeric_limits<std::size_t>::max();
 };

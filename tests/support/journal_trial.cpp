@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "tests/support/faulty_disk.hpp"
+#include "tests/support/fixed_clock.hpp"
 #include "tests/support/journal_history.hpp"
-#include "tests/support/made_actions.hpp"
 
 namespace schedmate::testing {
 namespace {
@@ -19,12 +19,10 @@ using journal::Journal;
 using journal::Options;
 using journal::Rules;
 
-Options options_on(const FaultyDisk& disk, const Rules& rules, const std::string& name = "a") {
-  return {.path = "/j", .instance = name, .most_bytes = 0, .vfs = disk.vfs(), .rules = rules};
-}
-
 auto open_on(const FaultyDisk& disk, const Rules& rules, const std::string& name = "a") {
-  return Journal::open(options_on(disk, rules, name), fixed_clock(at(1'000)));
+  const Options options{
+      .path = "/j", .instance = name, .most_bytes = 0, .vfs = disk.vfs(), .rules = rules};
+  return Journal::open(options, fixed_clock(at(1'000)));
 }
 
 /// "" or what is wrong with what a journal holds.
