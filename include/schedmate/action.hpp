@@ -30,7 +30,7 @@ enum class ActionKind : std::uint8_t {
   annotate,           ///< a text is kept with a job
   notify,             ///< a text goes to a job's owner
 };
-inline constexpr int action_kinds = 14;
+inline constexpr int action_kinds = static_cast<int>(ActionKind::notify) + 1;
 /// Its name as above, in JSON and on the command line; the other way: nothing for any other word.
 [[nodiscard]] std::string_view name_of(ActionKind kind);
 [[nodiscard]] std::optional<ActionKind> action_kind_of(std::string_view name);
@@ -62,7 +62,7 @@ enum class ActionState : std::uint8_t {
   superseded,  ///< somebody else changed the target, or it is gone. The end
   undone,      ///< the cluster is as it was before. The end
 };
-inline constexpr int action_states = 14;
+inline constexpr int action_states = static_cast<int>(ActionState::undone) + 1;
 [[nodiscard]] std::string_view name_of(ActionState state);
 [[nodiscard]] std::optional<ActionState> action_state_of(std::string_view name);
 

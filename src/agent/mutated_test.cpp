@@ -12,6 +12,7 @@
 #include "base/input.hpp"
 #include "tests/fuzz/corrupt.hpp"
 #include "tests/support/effort.hpp"
+#include "tests/support/fixed_clock.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace schedmate::agent {
@@ -122,8 +123,7 @@ TEST_CASE("ten thousand mutated replies: no crash, no unsupported value, no read
             .value());
   }
   testing::SmallJobTree job;
-  const Clock clock{.now = [] { return std::chrono::nanoseconds(0); },
-                    .sleep = [](std::chrono::nanoseconds) {}};
+  const Clock clock = testing::fixed_clock(SimTime());
   AgentSettings settings;
   settings.tool_calls = 3;
   std::uint64_t replies = 0;

@@ -5,6 +5,9 @@
 
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <utility>
+
+#include "base/json_reader.hpp"
 
 namespace schedmate {
 namespace {
@@ -13,6 +16,14 @@ template <class Value>
 Value known(const std::optional<Value>& value) {
   if (!value) throw std::runtime_error("a kind, mode or state that does not exist");
   return *value;
+}
+
+template <class Value>
+Value integer(const Document& document) {
+  const auto value = document.is_number_integer() ? document.get<std::int64_t>() : 0;
+  if (!document.is_number_integer() || !std::in_range<Value>(value))
+    throw std::runtime_error("no whole number, or one that is too large");
+  return static_cast<Value>(value);
 }
 
 Document nodes_document(const std::vector<NodeGpus>& nodes) {
@@ -25,12 +36,15 @@ ActionCall read_call(const Document& document) {
   ActionCall call;
   call.kind = known(action_kind_of(document.at("kind").get<std::string>()));
   call.job = document.value("job", "");
-  call.submitted = at(document.value("submitted_s", std::int64_t{0}));
-  call.restarts = document.value("restarts", std::int64_t{0});
-  for (const Document& each : document.value("nodes", Document::array()))
-    call.nodes.push_back({each.at("node"), each.at("gpus")});
+  call.submitted = at(integer<std::int64_t>(document.value("submitted_s", Document(0))));
+  call.restarts = integer<std::int64_t>(document.value("restarts", Document(0)));
+  for (const Document& each : document.value("nodes", Document::array())) {
+    call.nodes.push_back({each.at("node"), {}});
+    for (const Document& gpu : each.at("gpus"))
+      call.nodes.back().gpus.push_back(integer<std::int32_t>(gpu));
+  }
   call.shared_with = document.value("shared_with", "");
-  call.order = document.value("order", std::int64_t{0});
+  call.order = integer<std::int64_t>(document.value("order", Document(0)));
   call.text = document.value("text", "");
   call.user = document.value("user", "");
   call.token = document.value("token", "");
@@ -39,7 +53,7 @@ ActionCall read_call(const Document& document) {
 
 ActionStep read_step(const Document& document) {
   return {.state = known(action_state_of(document.at("state").get<std::string>())),
-          .when = at(document.at("when_s")),
+          .when = at(integer<std::int64_t>(document.at("when_s"))),
           .by = document.at("by"),
           .note = document.at("note")};
 }
@@ -85,14 +99,16 @@ Document action_document(const Action& action) {
 
 Result<Action> read_action(std::string_view text) {
   try {
-    const Document document = Document::parse(text);
+    const auto read = read_json(text, {});
+    if (!read) throw std::runtime_error(read.error().message);
+    const Document& document = *read;
     Action action;
-    action.id = document.at("id");
+    action.id = integer<std::int64_t>(document.at("id"));
     action.call = read_call(document.at("call"));
     action.why = document.at("why").get<std::vector<std::string>>();
     action.mode = known(mode_of(document.at("mode").get<std::string>()));
     action.before = document.at("before");
-    action.undoes = document.at("undoes");
+    action.undoes = integer<std::int64_t>(document.at("undoes"));
     for (const Document& step : document.at("steps")) action.steps.push_back(read_step(step));
     if (action.steps.empty()) throw std::runtime_error("it has no step");
     return action;

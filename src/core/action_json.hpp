@@ -11,7 +11,7 @@
 
 namespace schedmate {
 
-/// What is asked of the cluster; what the kind does not name is left out.
+/// What is asked of the cluster; what is empty or 0 is left out.
 [[nodiscard]] Document call_document(const ActionCall& call);
 
 /// Bytes that are no UTF-8 become U+FFFD once it is text.

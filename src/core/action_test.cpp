@@ -174,16 +174,20 @@ TEST_CASE("an action comes back from its JSON as it was") {
 
 TEST_CASE("what is no action is an error") {
   const std::string good = in_one_line(action_document(full_action()));
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
   const auto with = [&](const std::string& old, const std::string& replacement) {
     std::string text = good;
     REQUIRE(text.contains(old));
     return text.replace(text.find(old), old.size(), replacement);
   };
-  for (const std::string& text : {std::string(), good.substr(1), with("\"id\"", "\"number\""),
-                                  with(R"("kind":"start","job)", R"("kind":"boot","job)"),
-                                  with(R"("mode":"act")", R"("mode":"often")"),
-                                  with(R"("state":"intended","when)", R"("state":"lost","when)"),
-                                  with(R"("why":[)", R"("why":[[],)"), std::string("[]")}) {
+  for (const std::string& text :
+       {std::string(), good.substr(1), with("\"id\"", "\"number\""),
+        with(R"("kind":"start","job)", R"("kind":"boot","job)"),
+        with(R"("mode":"act")", R"("mode":"often")"),
+        with(R"("state":"intended","when)", R"("state":"lost","when)"),
+        with(R"("why":[)", R"("why":[[],)"), std::string("[]"),
+        with(R"("nodes":[)", R"("nodes":[)" + deep + ","), with(R"("id":17)", R"("id":9e99)"),
+        with(R"("gpus":[0,3])", R"("gpus":[0,4294967299])")}) {
     const auto read = read_action(text);
     REQUIRE_MESSAGE(!read.has_value(), text);
     CHECK(read.error().code == ErrorCode::invalid);

@@ -7,6 +7,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/json_reader.hpp"
+#include "base/sha256.hpp"
 #include "core/action_json.hpp"
 #include "journal/chain.hpp"
 #include "journal/schema.hpp"
@@ -41,6 +43,27 @@ struct Place {
   std::string hash;
   bool operator==(const Place&) const = default;
 };
+
+/// What the chain tells of an action: of each step its entry, and the hash of what that tells.
+struct Told {
+  std::vector<Place> steps;
+  bool from_plan = false;
+  bool met = false;  ///< its row is there
+};
+
+/// 0 for anything else.
+std::int64_t number_in(const Document& entry, const char* key) {
+  const auto found = entry.find(key);
+  return found != entry.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
+/// Whether the columns of its row say the same.
+bool has_columns(const Action& action, const Query& row) {
+  return row.integer(0) == action.id && row.text(1) == name_of(action.call.kind) &&
+         row.text(2) == name_of(action.state()) &&
+         row.integer(3) == std::int64_t{is_end(action.call.kind, action.state())} &&
+         row.integer(4) == seconds_of(action.steps.back().when);
+}
 
 /// A walk along the chain, from the checkpoint on.
 class Walk {
@@ -85,30 +108,31 @@ class Walk {
     if (sequence > at_.sequence + 1) return wrong(at_.sequence + 1, "it is missing");
     if (sequence > head_.sequence)
       return wrong(sequence, fmt::format("it was added after the head, {}", head_.sequence));
-    const Document entry = Document::parse(text, nullptr, false);
-    if (!entry.is_object()) return wrong(sequence, "its text is no JSON object");
-    if (const auto number = entry.value("sequence", Document()); number != sequence)
+    auto entry = read_json(text, {});
+    if (!entry || !entry->is_object()) return wrong(sequence, "its text is no JSON object");
+    if (const auto number = entry->value("sequence", Document()); number != sequence)
       return wrong(sequence, "another entry stands in its place: " + in_one_line(number));
     if (chained(at_.hash, text) != hash)
       return wrong(sequence, "its hash does not fit its text and the entry before");
     at_ = {sequence, hash};
     if (verdict_.entries++ == 0) verdict_.first = sequence;
-    remember(entry);
+    remember(std::move(*entry));
   }
 
-  /// Of an entry whose hash is right, so its words are as they were written.
-  void remember(const Document& entry) {
-    const std::int64_t sequence = at_.sequence;
-    const auto epoch = entry.value("epoch", std::int64_t{0});
-    if (epoch < epoch_) wrong(sequence, "its epoch is lower than the one before");
+  /// Of an entry whose hash is right; its words are any that somebody could hash.
+  void remember(Document entry) {
+    const auto epoch = number_in(entry, "epoch");
+    if (epoch < epoch_) wrong(at_.sequence, "its epoch is lower than the one before");
     epoch_ = epoch;
-    if (entry.value("what", "") == "compacted")
-      checkpoint_ = {entry.value("floor", std::int64_t{0}), entry.value("floor_hash", "")};
-    if (const auto id = entry.value("action", std::int64_t{0}); id != 0) {
-      Seen& seen = actions_[id];
-      seen.last = sequence;
-      if (entry.contains("call")) seen.plan = entry;
-      seen.step = entry;
+    if (entry.value("floor", Document()) == floor_.sequence &&
+        entry.value("floor_hash", Document()) == floor_.hash)
+      floor_told_ = true;
+    if (const auto id = number_in(entry, "action"); id != 0) {
+      Told& told = actions_[id];
+      if (entry.contains("call")) told.from_plan = true;
+      entry.erase("sequence");
+      entry.erase("epoch");
+      told.steps.push_back({at_.sequence, sha256(in_one_line(entry))});
     }
   }
 
@@ -117,59 +141,62 @@ class Walk {
       return wrong(at_.sequence + 1,
                    fmt::format("it is missing, and all to the head, {}", head_.sequence));
     if (at_ != head_) return wrong(at_.sequence, "its hash is not that of the head");
-    if (checkpoint_ != floor_)
-      wrong(floor_.sequence + 1, "no entry tells of the checkpoint before it: older ones are gone");
+    if (floor_ != Place() && !floor_told_)
+      wrong(verdict_.first, "no entry tells of the checkpoint before it: older ones are gone");
   }
 
   void check_actions() {
     {
-      Query rows(database_, "SELECT id, state, sequence, body FROM actions ORDER BY id");
-      while (!verdict_.fault && rows.next())
-        check_action(rows.integer(0), rows.text(1), rows.integer(2), rows.text(3));
+      Query rows(database_,
+                 "SELECT id, kind, state, ended, when_s, sequence, body FROM actions ORDER BY id");
+      while (!verdict_.fault && rows.next()) check_action(rows);
     }
-    for (const auto& [id, seen] : actions_)
-      if (!verdict_.fault && !seen.met) wrong(seen.last, fmt::format("action {} is gone", id));
+    for (const auto& [id, told] : actions_)
+      if (!verdict_.fault && !told.met)
+        wrong(told.steps.back().sequence, fmt::format("action {} is gone", id));
   }
 
-  void check_action(std::int64_t id, const std::string& state, std::int64_t sequence,
-                    const std::string& body) {
-    const auto action = read_action(body);
-    if (!action || action->id != id || name_of(action->state()) != state)
+  void check_action(const Query& row) {
+    const std::int64_t id = row.integer(0), sequence = row.integer(5);
+    const auto action = read_action(row.text(6));
+    if (!action || !has_columns(*action, row))
       return wrong(0, fmt::format("action {}: what is kept of it contradicts itself", id));
-    const auto found = actions_.find(id);
-    if (found == actions_.end()) {
-      if (sequence > floor_.sequence)
-        wrong(sequence, fmt::format("it should be of action {}, which no entry tells of", id));
-      return;
-    }
-    Seen& seen = found->second;
-    seen.met = true;
-    const ActionStep& step = action->steps.back();
-    const bool same_step = seen.last == sequence && seen.step.value("state", "") == state &&
-                           seen.step.value("when_s", std::int64_t{0}) == seconds_of(step.when) &&
-                           seen.step.value("by", "") == step.by &&
-                           seen.step.value("seen", "") == step.note;
-    if (!same_step)
-      return wrong(seen.last, fmt::format("action {} is kept in another state, {}", id, state));
-    if (seen.plan.is_null()) return;
-    const bool same_plan = seen.plan.value("call", Document()) == call_document(action->call) &&
-                           seen.plan.value("why", Document()) == Document(action->why) &&
-                           seen.plan.value("mode", "") == name_of(action->mode) &&
-                           seen.plan.value("before", "") == action->before &&
-                           seen.plan.value("undoes", std::int64_t{0}) == action->undoes;
-    if (!same_plan) wrong(seen.last, fmt::format("action {} was planned otherwise", id));
+    if (const auto found = actions_.find(id); found != actions_.end())
+      return check_steps(*action, sequence, found->second);
+    if (sequence > floor_.sequence)
+      wrong(sequence, fmt::format("it should be of action {}, which no entry tells of", id));
   }
 
-  struct Seen {
-    std::int64_t last = 0;
-    Document plan, step;
-    bool met = false;  ///< its row is there
-  };
+  /// The last steps are those that the chain tells of; from the plan on, all of them are.
+  void check_steps(const Action& action, std::int64_t sequence, Told& told) {
+    told.met = true;
+    const std::size_t kept = action.steps.size(), count = told.steps.size();
+    const Place& last = told.steps.back();
+    const auto another_state = [&] {
+      wrong(last.sequence, fmt::format("action {} is kept in another state, {}", action.id,
+                                       name_of(action.state())));
+    };
+    if (last.sequence != sequence || kept < count || (told.from_plan && kept > count))
+      return another_state();
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t step = kept - count + i;
+      if (sha256(in_one_line(entry_of(action, step))) == told.steps[i].hash) continue;
+      if (told.from_plan && i == 0)
+        return wrong(told.steps[i].sequence,
+                     fmt::format("action {} was planned otherwise", action.id));
+      if (i + 1 == count) return another_state();
+      return wrong(told.steps[i].sequence,
+                   fmt::format("a step of action {} is kept otherwise, {}", action.id,
+                               name_of(action.steps[step].state)));
+    }
+  }
+
   Database& database_;
   AuditVerdict verdict_;
-  Place floor_, head_, at_, checkpoint_;
+  Place floor_, head_, at_;
+  bool floor_told_ = false;
   std::int64_t epoch_ = 0;
-  std::map<std::int64_t, Seen> actions_;
+  std::map<std::int64_t, Told> actions_;
 };
 
 }  // namespace

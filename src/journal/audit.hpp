@@ -41,6 +41,7 @@ struct AuditVerdict {
   std::int64_t first = 0, last = 0;  ///< sequences that are there; older ones were compacted
   std::int64_t entries = 0;
   std::string head;  ///< hash of the last
+  /// With one in the chain, the above is of the entries before it.
   std::optional<AuditFault> fault;
 };
 

@@ -3,14 +3,16 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_reader.hpp"
+
 namespace schedmate::journal {
 
 Document audit_document(std::span<const AuditEntry> entries) {
   Document all = Document::array();
   for (const AuditEntry& each : entries) {
-    Document entry = Document::parse(each.text, nullptr, false);
-    // What --verify is to find is shown as it is.
-    if (!entry.is_object()) entry = {{"sequence", each.sequence}, {"text", each.text}};
+    const auto read = read_json(each.text, {});
+    Document entry{{"sequence", each.sequence}, {"text", each.text}};
+    if (read && read->is_object()) entry = *read;  // what --verify is to find is shown as it is
     entry["hash"] = each.hash;
     all.push_back(std::move(entry));
   }

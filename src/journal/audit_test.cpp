@@ -3,9 +3,14 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "journal/audit_json.hpp"
 #include "journal/chain.hpp"
 #include "journal/journal.hpp"
 #include "tests/support/faulty_disk.hpp"
+#include "tests/support/fixed_clock.hpp"
 #include "tests/support/made_actions.hpp"
 
 namespace schedmate::journal {
@@ -15,9 +20,10 @@ using testing::FaultyDisk;
 using testing::fixed_clock;
 using testing::made_action;
 
-/// A journal of 12 entries: an epoch, two epochs later; the steps of three actions; a remark.
-void fill(const FaultyDisk& disk, std::int64_t most_bytes = 1'000'000) {
-  const Options options{.path = "/j", .instance = "a", .most_bytes = most_bytes, .vfs = disk.vfs()};
+/// A journal of 12 entries: its epoch, the steps of three actions, a remark, the epoch after it was
+/// opened again.
+void fill(const FaultyDisk& disk) {
+  const Options options{.path = "/j", .instance = "a", .vfs = disk.vfs()};
   const auto journal = Journal::open(options, fixed_clock(at(9))).value();
   const auto step = [](std::int64_t action, ActionState state) {
     return NewStep{action, {.state = state, .when = at(7), .by = "ann", .note = "seen"}};
@@ -78,7 +84,7 @@ TEST_CASE("a chain that nobody touched is sound") {
   CHECK(last[0].hash == entries[0].hash);
 }
 
-TEST_CASE("every byte of every entry counts") {
+TEST_CASE("a changed byte of any entry is found where it is") {
   FaultyDisk disk(1);
   fill(disk);
   const auto image = disk.image();
@@ -138,7 +144,7 @@ TEST_CASE("a beginning that was cut off is found, for the chain tells of its che
       "sequence = 4); DELETE FROM audit WHERE sequence <= 4",
       5, "no entry tells of the checkpoint");
   FaultyDisk disk(1);
-  fill(disk, 0);
+  fill(disk);
   {
     const Options options{.path = "/j", .instance = "a", .most_bytes = 0, .vfs = disk.vfs()};
     const auto journal = Journal::open(options, fixed_clock(at(9))).value();
@@ -156,9 +162,9 @@ TEST_CASE("a beginning that was cut off is found, for the chain tells of its che
 
 TEST_CASE("an action that is kept otherwise than the chain tells is found") {
   check_found(
-      "UPDATE actions SET body = replace(body, '\"job\":\"1\"', '\"job\":\"9\"') WHERE id = 1", 8,
+      "UPDATE actions SET body = replace(body, '\"job\":\"1\"', '\"job\":\"9\"') WHERE id = 1", 2,
       "action 1 was planned otherwise");
-  check_found("UPDATE actions SET body = replace(body, 'a witness', 'no witness') WHERE id = 1", 8,
+  check_found("UPDATE actions SET body = replace(body, 'a witness', 'no witness') WHERE id = 1", 2,
               "action 1 was planned otherwise");
   check_found(
       "UPDATE actions SET body = replace(body, 'called', 'verified'), state = 'verified' "
@@ -166,11 +172,72 @@ TEST_CASE("an action that is kept otherwise than the chain tells is found") {
       8, "action 1 is kept in another state, verified");
   check_found("UPDATE actions SET state = 'verified' WHERE id = 1", 0,
               "action 1: what is kept of it contradicts itself");
+  check_found(R"(UPDATE actions SET body = replace(body, '"intended","when_s":7,"by":"ann"',)"
+              R"( '"intended","when_s":7,"by":"bob"') WHERE id = 1)",
+              5, "a step of action 1 is kept otherwise, intended");
+  check_found(
+      R"(UPDATE actions SET body = replace(body, '"steps":[', '"steps":[{"state":"planned",)"
+      R"("when_s":1,"by":"bob","note":""},') WHERE id = 1)",
+      8, "action 1 is kept in another state, called");
+  for (const char* const column : {"ended = 1", "kind = 'evict'", "when_s = 8"})
+    check_found(std::string("UPDATE actions SET ") + column + " WHERE id = 1", 0,
+                "action 1: what is kept of it contradicts itself");
+  check_found("UPDATE actions SET sequence = 5 WHERE id = 1", 8,
+              "action 1 is kept in another state, called");
   check_found("DELETE FROM actions WHERE id = 2", 11, "action 2 is gone");
   check_found(
       "INSERT INTO actions SELECT 9, kind, state, ended, 12, when_s, "
       "replace(body, '\"id\":2', '\"id\":9') FROM actions WHERE id = 2",
       12, "of action 9, which no entry tells of");
+}
+
+/// The statement that gives entry 12 this text and a hash that fits.
+std::string with_last_entry(const std::string& text) {
+  FaultyDisk disk(1);
+  fill(disk);
+  const auto before = audit_entries({"/j", disk.vfs()}, 10, 1).value().front().hash;
+  const auto hash = "'" + chained(before, text) + "'";
+  return "UPDATE audit SET entry = '" + text + "', hash = " + hash +
+         " WHERE sequence = 12; UPDATE state SET head_hash = " + hash +
+         "; UPDATE chain_head SET hash = " + hash;
+}
+
+TEST_CASE("nothing that the file may hold ends the program") {
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  check_found("UPDATE audit SET entry = '{\"sequence\":" + deep + "}' WHERE sequence = 5", 5,
+              "its text is no JSON object");
+  check_found(R"(UPDATE actions SET body = replace(body, '"nodes":[', '"nodes":[)" + deep +
+                  R"(,'), state = 'verified' WHERE id = 1)",
+              0, "action 1: what is kept of it contradicts itself");
+  check_found(with_last_entry(R"({"sequence":12,"epoch":"x","what":[],"action":{}})"), 12,
+              "its epoch is lower");
+  check_found(with_last_entry(R"({"sequence":12,"epoch":9e99,"what":[],"action":9e99})"), 12,
+              "its epoch is lower");
+  const std::string last = std::to_string(std::numeric_limits<std::int64_t>::max());
+  check_found(
+      "DELETE FROM audit; UPDATE state SET floor_hash = 'x', head_hash = 'x', "
+      "floor_sequence = " +
+          last + ", head_sequence = " + last +
+          "; UPDATE chain_head SET hash = 'x', sequence = " + last,
+      0, "no entry tells of the checkpoint");
+  const std::vector<AuditEntry> entries{
+      {.sequence = 1, .text = "{\"seen\":" + deep + "}", .hash = "h"}};
+  CHECK(audit_document(entries)["entries"][0]["text"] == entries.front().text);
+}
+
+TEST_CASE("of an action that is told in part, that part counts") {
+  FaultyDisk disk(1);
+  fill(disk);
+  const Options options{.path = "/j", .instance = "a", .most_bytes = 0, .vfs = disk.vfs()};
+  REQUIRE(Journal::open(options, fixed_clock(at(9))).value()->compact(5).value() == 5);
+  CHECK_FALSE(verdict_of(disk).fault.has_value());
+  const auto image = disk.image();
+  change(disk, "UPDATE actions SET body = replace(body, '\"job\":\"1\"', '\"job\":\"9\"')");
+  CHECK_FALSE(verdict_of(disk).fault.has_value());  // its plan went to the summary
+  disk.restore(image);
+  change(disk, R"(UPDATE actions SET body = replace(body, '"called","when_s":7', )"
+               R"('"called","when_s":8') WHERE id = 2)");
+  CHECK(verdict_of(disk).fault->sequence == 9);
 }
 
 TEST_CASE("a file that is not there, or no journal, is an error") {

@@ -14,6 +14,22 @@ std::string chained(std::string_view before, std::string_view entry) {
   return sha256(std::string(before) + "\n" + std::string(entry));
 }
 
+Document entry_of(const Action& action, std::size_t step) {
+  const ActionStep& made = action.steps.at(step);
+  Document entry{{"when_s", seconds_of(made.when)},
+                 {"by", made.by},
+                 {"action", action.id},
+                 {"state", name_of(made.state)},
+                 {"seen", made.note}};
+  if (step > 0) return entry;
+  entry["call"] = call_document(action.call);
+  entry["why"] = action.why;
+  entry["mode"] = name_of(action.mode);
+  entry["before"] = action.before;
+  entry["undoes"] = action.undoes;
+  return entry;
+}
+
 NewEntries::NewEntries(sqlite::Database& database) {
   Query query(database, "SELECT epoch, head_sequence, head_hash FROM state");
   if (!query.next()) return;
@@ -22,9 +38,10 @@ NewEntries::NewEntries(sqlite::Database& database) {
   hash_ = query.text(2);
 }
 
-std::int64_t NewEntries::add(Document entry) {
+std::int64_t NewEntries::add(const Document& told) {
   const std::int64_t sequence = ++sequence_;
-  entry["sequence"] = sequence;
+  Document entry{{"sequence", sequence}};
+  entry.update(told);
   entry["epoch"] = epoch_;
   const std::string text = in_one_line(entry);
   hash_ = chained(hash_, text);
@@ -33,27 +50,14 @@ std::int64_t NewEntries::add(Document entry) {
 }
 
 std::int64_t NewEntries::add(const Action& action) {
-  const ActionStep& step = action.steps.back();
-  Document entry{{"sequence", 0},       {"when_s", seconds_of(step.when)}, {"by", step.by},
-                 {"action", action.id}, {"state", name_of(step.state)},    {"seen", step.note}};
-  if (action.steps.size() == 1) {
-    entry["call"] = call_document(action.call);
-    entry["why"] = action.why;
-    entry["mode"] = name_of(action.mode);
-    entry["before"] = action.before;
-    entry["undoes"] = action.undoes;
-  }
-  return add(std::move(entry));
+  return add(entry_of(action, action.steps.size() - 1));
 }
 
 std::int64_t NewEntries::add(const ActionStep& step, std::string_view what, const Document& more) {
-  Document entry{{"sequence", 0},
-                 {"when_s", seconds_of(step.when)},
-                 {"by", step.by},
-                 {"what", what},
-                 {"seen", step.note}};
+  Document entry{
+      {"when_s", seconds_of(step.when)}, {"by", step.by}, {"what", what}, {"seen", step.note}};
   entry.update(more);
-  return add(std::move(entry));
+  return add(entry);
 }
 
 void NewEntries::write(sqlite::Database& database) const {

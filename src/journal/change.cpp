@@ -14,6 +14,7 @@ using sqlite::Database;
 using sqlite::Query;
 
 constexpr std::size_t longest_text = std::size_t{64} << 10;
+constexpr std::size_t longest_step = std::size_t{4} << 10;
 constexpr std::size_t longest_kept = std::size_t{1} << 20;
 
 Result<void> check_length(std::size_t length, std::size_t longest, const std::string& what) {
@@ -54,11 +55,8 @@ void free_targets(Database& database, const Action& action) {
 }
 
 /// `sequence`: of its last entry in the chain.
-Result<void> store_action(Database& database, const Action& action, std::int64_t sequence) {
+void store_action(Database& database, const Action& action, std::int64_t sequence) {
   const std::string body = in_one_line(action_document(action));
-  if (auto fits = check_length(body.size(), longest_text, fmt::format("action {}", action.id));
-      !fits)
-    return fits;
   Query(database, "INSERT OR REPLACE INTO actions VALUES (?, ?, ?, ?, ?, ?, ?)")
       .bind(action.id)
       .bind(name_of(action.call.kind))
@@ -68,7 +66,6 @@ Result<void> store_action(Database& database, const Action& action, std::int64_t
       .bind(seconds_of(action.steps.back().when))
       .bind(body)
       .run();
-  return {};
 }
 
 Result<void> go_on(Action& action, const ActionStep& step) {
@@ -78,7 +75,8 @@ Result<void> go_on(Action& action, const ActionStep& step) {
                             action.id, name_of(action.call.kind), name_of(action.mode),
                             name_of(action.state()), name_of(step.state)));
   action.steps.push_back(step);
-  return {};
+  return check_length(step.by.size() + step.note.size(), longest_step,
+                      fmt::format("who and what was seen of action {}", action.id));
 }
 
 Result<void> write_step(Database& database, const NewStep& next, NewEntries& entries) {
@@ -86,7 +84,8 @@ Result<void> write_step(Database& database, const NewStep& next, NewEntries& ent
   if (!action) return tl::unexpected(action.error());
   if (auto fits = go_on(*action, next.step); !fits) return fits;
   if (!is_in_flight(action->state())) free_targets(database, *action);
-  return store_action(database, *action, entries.add(*action));
+  store_action(database, *action, entries.add(*action));
+  return {};
 }
 
 /// What an undo takes back is in force.
@@ -110,16 +109,23 @@ Result<void> write_action(Database& database, const Action& given, NewEntries& e
     return fail(ErrorCode::invalid, fmt::format("journal: action {} was not planned", given.id));
   database.run("UPDATE state SET next_action = next_action + 1");
   if (auto fine = check_undo(database, given); !fine) return fine;
-  Action action = given;
-  action.steps.resize(1);
-  std::int64_t sequence = entries.add(action);
+  Action plan = given;
+  plan.steps.resize(1);
+  const std::string body = in_one_line(action_document(plan));
+  if (auto fits = check_length(body.size(), longest_text, fmt::format("action {}", given.id));
+      !fits)
+    return fits;
+  auto action = read_action(body);  // its targets are freed as they are read back
+  if (!action) return tl::unexpected(action.error());
+  std::int64_t sequence = entries.add(*action);
   for (std::size_t i = 1; i < given.steps.size(); ++i) {
-    if (auto fits = go_on(action, given.steps[i]); !fits) return fits;
-    sequence = entries.add(action);
+    if (auto fits = go_on(*action, given.steps[i]); !fits) return fits;
+    sequence = entries.add(*action);
   }
-  if (is_in_flight(action.state()))
-    if (auto taken = take_targets(database, action); !taken) return taken;
-  return store_action(database, action, sequence);
+  if (is_in_flight(action->state()))
+    if (auto taken = take_targets(database, *action); !taken) return taken;
+  store_action(database, *action, sequence);
+  return {};
 }
 
 Result<void> write_event(Database& database, const Event& event) {
@@ -135,7 +141,10 @@ Result<void> write_event(Database& database, const Event& event) {
 }
 
 Result<void> write_kept(Database& database, const Kept& kept) {
-  if (auto fits = check_length(kept.value.size(), longest_kept, kept.name); !fits) return fits;
+  if (auto fits = check_length(kept.name.size() + kept.value.size(), longest_kept,
+                               "kept value " + kept.name.substr(0, 40));
+      !fits)
+    return fits;
   Query(database, "INSERT OR REPLACE INTO kept VALUES (?, ?)")
       .bind(kept.name)
       .bind(kept.value)
@@ -161,8 +170,8 @@ Result<void> write_batch(Database& database, const Batch& batch, NewEntries& ent
       })
       .and_then([&] {
         return each(batch.remarks, [&](const Remark& remark) -> Result<void> {
-          if (auto fits = check_length(remark.note.size(), longest_text, "a remark"); !fits)
-            return fits;
+          const auto length = remark.what.size() + remark.by.size() + remark.note.size();
+          if (auto fits = check_length(length, longest_text, "a remark"); !fits) return fits;
           entries.add({.when = remark.when, .by = remark.by, .note = remark.note}, remark.what,
                       Document::object());
           return {};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "journal/chain.hpp"
@@ -20,22 +21,23 @@ std::int64_t bytes_in_use(Database& database) {
          number_of(database, "PRAGMA page_size");
 }
 
-/// Rows of a table whose keys have no gaps but for those at its beginning.
-std::int64_t rows_by_key(Database& database, const char* sql) {
-  Query query(database, sql);
-  return !query.next() || query.is_null(0) ? 0 : query.integer(1) - query.integer(0) + 1;
+/// Adds rows to their summaries. `rows` gives what, kind, state and when_s of each.
+void summarise(Database& database, const std::string& rows, std::int64_t last) {
+  Query(database,
+        "INSERT INTO summary SELECT what, kind, state, count(*), min(when_s), max(when_s) FROM (" +
+            rows +
+            ") GROUP BY what, kind, state "
+            "ON CONFLICT DO UPDATE SET number = number + excluded.number, "
+            "first_s = min(first_s, excluded.first_s), last_s = max(last_s, excluded.last_s)")
+      .bind(last)
+      .run();
 }
 
 std::int64_t compact_events(Database& database, int rows) {
   const std::int64_t last =
       number_of(database, "SELECT coalesce(min(id), 0) FROM events") + rows - 1;
-  Query(database,
-        "INSERT INTO summary SELECT 'event', kind, '', count(*), min(when_s), max(when_s) "
-        "FROM events WHERE id <= ? GROUP BY kind "
-        "ON CONFLICT DO UPDATE SET number = number + excluded.number, "
-        "first_s = min(first_s, excluded.first_s), last_s = max(last_s, excluded.last_s)")
-      .bind(last)
-      .run();
+  summarise(database, "SELECT 'event' AS what, kind, '' AS state, when_s FROM events WHERE id <= ?",
+            last);
   Query(database, "DELETE FROM events WHERE id <= ?").bind(last).run();
   return database.changes();
 }
@@ -53,13 +55,10 @@ std::int64_t compact_audit(Database& database, int rows, const ActionStep& step,
     floor = query.integer(0);
     hash = query.text(1);
   }
-  Query(database,
-        "INSERT INTO summary SELECT 'action', kind, state, count(*), min(when_s), max(when_s) "
-        "FROM actions WHERE ended = 1 AND sequence <= ? GROUP BY kind, state "
-        "ON CONFLICT DO UPDATE SET number = number + excluded.number, "
-        "first_s = min(first_s, excluded.first_s), last_s = max(last_s, excluded.last_s)")
-      .bind(floor)
-      .run();
+  summarise(database,
+            "SELECT 'action' AS what, kind, state, when_s FROM actions WHERE ended = 1 AND "
+            "sequence <= ?",
+            floor);
   Query(database, "DELETE FROM actions WHERE ended = 1 AND sequence <= ?").bind(floor).run();
   std::int64_t gone = database.changes();
   Query(database, "DELETE FROM audit WHERE sequence <= ?").bind(floor).run();
@@ -76,11 +75,14 @@ std::int64_t compact_audit(Database& database, int rows, const ActionStep& step,
 
 Result<std::int64_t> Journal::compact(int rows) {
   std::int64_t gone = 0;
+  rows = std::max(rows, 2);  // one entry tells of the others that went
   const auto done = change([&](NewEntries& entries) -> Result<void> {
     if (bytes_in_use(*database_) <= options_.most_bytes) return {};
-    const std::int64_t events = rows_by_key(*database_, "SELECT min(id), max(id) FROM events");
+    // Both tables have gaps at their beginning only; min() and max() in one query would scan.
+    const std::int64_t events = number_of(
+        *database_, "SELECT (SELECT max(id) FROM events) - (SELECT min(id) FROM events) + 1");
     const std::int64_t audit =
-        rows_by_key(*database_, "SELECT floor_sequence + 1, head_sequence FROM state");
+        number_of(*database_, "SELECT head_sequence - floor_sequence FROM state");
     if (events == 0 && audit <= 2) return {};  // the last entry and the checkpoint's stay
     if (events >= audit)
       gone = compact_events(*database_, rows);

@@ -24,12 +24,14 @@ using sqlite::Database;
 using sqlite::Query;
 using sqlite::Transaction;
 
-/// Errors: refused (another process has it), those of open_own_file().
+/// Errors: refused (another process has it), unavailable, those of open_own_file().
 Result<Descriptor> take_lock(const Options& options) {
   const std::string path = options.path + ".lock";
   auto file = open_own_file(path, O_RDWR);
   if (!file) return tl::unexpected(file.error());
   if (::flock(file->number(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK)
+      return fail(ErrorCode::unavailable, fmt::format("{}: {}", path, std::strerror(errno)));
     std::array<char, 256> text{};
     const auto read = ::pread(file->number(), text.data(), text.size(), 0);
     const std::string_view holder(text.data(), read > 0 ? static_cast<std::size_t>(read) : 0);
@@ -109,21 +111,29 @@ Result<void> Journal::open_file() {
   if (!database) return tl::unexpected(database.error());
   database_ = std::move(*database);
   const auto& schema = journal_schema();
-  if (auto ready = prepare(*database_, schema, static_cast<int>(schema.steps.size())); !ready)
-    return ready;
+  if (auto ready = prepare(*database_, schema, schema.newest()); !ready) return ready;
   if (!options_.rules.synchronous) database_->run("PRAGMA synchronous = OFF");
   if (options_.vfs.empty())
     if (auto synced = sync_folder_of(options_.path); !synced) return synced;
+  if (auto found = find_epoch(); !found) return found;
   broken_.reset();
   return take_epoch();
+}
+
+Result<void> Journal::find_epoch() {
+  if (epoch_ == 0) return {};
+  Query query(*database_, "SELECT epoch FROM state WHERE instance = ?");
+  if (query.bind(options_.instance).next()) epoch_ = query.integer(0);
+  return database_->take_error();
 }
 
 Result<void> Journal::take_epoch() {
   std::int64_t epoch = 0;
   auto taken = change([&](NewEntries& entries) -> Result<void> {
-    database_->run("UPDATE state SET epoch = epoch + 1");
-    Query(*database_, "UPDATE state SET instance = ?").bind(options_.instance).run();
-    if (Query query(*database_, "SELECT epoch FROM state"); query.next()) epoch = query.integer(0);
+    {
+      Query query(*database_, "UPDATE state SET epoch = epoch + 1, instance = ? RETURNING epoch");
+      if (query.bind(options_.instance).next()) epoch = query.integer(0);
+    }
     entries = NewEntries(*database_);
     entries.add({.when = clock_.wall(), .by = options_.instance}, "epoch", Document::object());
     return {};
@@ -145,7 +155,7 @@ Result<void> Journal::check_epoch() {
 Result<void> Journal::change(const std::function<Result<void>(NewEntries& entries)>& change) {
   if (broken_) return tl::unexpected(*broken_);
   Transaction transaction(*database_);
-  if (database_->failed()) return database_->take_error();
+  if (database_->failed()) return break_by(database_->take_error().error());
   NewEntries entries(*database_);
   auto done = check_epoch().and_then([&] { return change(entries); });
   if (!done && !database_->failed()) return done;
@@ -157,8 +167,13 @@ Result<void> Journal::change(const std::function<Result<void>(NewEntries& entrie
     entries.write(*database_);
     done = second.commit();
   }
-  if (!done) broken_ = done.error();
-  return done;
+  if (!done) return break_by(done.error());
+  return {};
+}
+
+tl::unexpected<Error> Journal::break_by(const Error& error) {
+  broken_ = Error{ErrorCode::unavailable, error.message};
+  return tl::unexpected(*broken_);
 }
 
 Result<void> Journal::append(const Batch& batch) {

@@ -3,8 +3,8 @@
 
 /// What the daemon decided, did and saw, in one SQLite file (docs/actions.md). What append()
 /// acknowledged survives a kill and a power cut; what it refused is not there. One writer: a lock
-/// on the file's folder for this machine, and for any other an epoch, which every change checks in
-/// its own transaction. One thread at a time.
+/// beside the file for this machine, and for any other an epoch, which every change checks in its
+/// own transaction. One thread at a time.
 
 #include <cstdint>
 #include <functional>
@@ -35,7 +35,7 @@ struct Rules {
 struct Options {
   /// In a folder of one's own that is there; FILE.lock lies beside it.
   std::string path{};
-  std::string instance{};  ///< who writes, for other instances: "HOST:PID"
+  std::string instance{};  ///< who writes: "HOST:PID", never that of another writer
   /// compact() removes what is oldest while more than that is in use.
   std::int64_t most_bytes = std::int64_t{64} << 20;
   /// A file system of SQLite's; "" = the machine's. With one nothing is locked: the epoch decides.
@@ -110,9 +110,10 @@ class Journal {
 
   /// One transaction, one wait for the disk. Errors, with nothing written: refused (another
   /// instance has taken over: this one must not act any more), invalid (a step that does not
-  /// follow, an id that is not next, a text above 64 KiB), not_found (no such action), conflict (a
-  /// target that another action in flight has), unavailable (the disk). After the last, whether the
-  /// batch is there is open until reopen(), and everything else fails until then.
+  /// follow, an id that is not next, a text that is too long: docs/actions.md), not_found (no such
+  /// action), conflict (a target that another action in flight has), unavailable (the disk). After
+  /// the last, whether the batch is there is open until reopen(), and everything else fails until
+  /// then.
   Result<void> append(const Batch& batch);
 
   /// The id of the next new action.
@@ -122,24 +123,28 @@ class Journal {
   Result<std::vector<Action>> actions(std::int64_t since, std::size_t limit);  ///< ids after it
   Result<std::optional<Action>> action(std::int64_t id);
   Result<std::vector<Event>> events(std::int64_t since, std::size_t limit);  ///< ids after it
-  /// The newest of this kind about this subject.
+  /// The newest of this kind about this subject that compact() left.
   Result<std::optional<Event>> last_event(const std::string& kind, const std::string& subject);
   Result<std::optional<std::string>> kept(const std::string& name);
   Result<std::vector<Summary>> summaries();
 
   /// One small step, a transaction of its own: while more than most_bytes is in use, up to `rows`
-  /// of the oldest events, or of the oldest audit entries with the ended actions that no later
-  /// entry tells of, go to the summary. Gives how many rows went, 0 = nothing to do. Errors: those
-  /// of append().
+  /// (2 at least) of the oldest events, or of the oldest audit entries with the ended actions that
+  /// no later entry tells of, go to the summary. Gives how many rows went, 0 = nothing to do.
+  /// Errors: those of append().
   Result<std::int64_t> compact(int rows = 500);
 
  private:
   Result<void> open_file();
+  /// The epoch that this instance took, even if it was not told so.
+  Result<void> find_epoch();
   Result<void> take_epoch();
   /// One transaction around `change`, which gets the entries that it adds to the chain. An error of
   /// the disk breaks the journal.
   Result<void> change(const std::function<Result<void>(NewEntries& entries)>& change);
   Result<void> check_epoch();
+  /// The journal fails from here on: with unavailable, whatever SQLite called it.
+  tl::unexpected<Error> break_by(const Error& error);
 
   Options options_;
   Clock clock_;

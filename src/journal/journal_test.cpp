@@ -9,11 +9,14 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "base/input.hpp"
 #include "base/output.hpp"
+#include "core/action_json.hpp"
 #include "journal/schema.hpp"
 #include "tests/support/faulty_disk.hpp"
+#include "tests/support/fixed_clock.hpp"
 #include "tests/support/made_actions.hpp"
 #include "tests/support/scratch.hpp"
 
@@ -84,6 +87,19 @@ TEST_CASE("what was appended is there after the file is opened again") {
   CHECK(verdict.entries == 4);  // two epochs, planned, intended
 }
 
+TEST_CASE("a folder that is reached through a symbolic link has a journal, too") {
+  const Scratch folder;
+  std::filesystem::create_directory(folder.path("real"));
+  std::filesystem::create_directory_symlink("real", folder.path("link"));
+  for (int i = 1; i <= 2; ++i) {
+    const auto journal =
+        open_journal({.path = folder.path("link/journal.sqlite"), .instance = "a:1"});
+    CHECK(journal->epoch() == i);
+    REQUIRE(journal->append({.kept = {{"a", "b"}}}));
+  }
+  CHECK(open_journal({.path = folder.path("real/journal.sqlite")})->kept("a").value() == "b");
+}
+
 TEST_CASE("only what is at no end is taken up again") {
   const Scratch folder;
   const auto journal = open_in(folder);
@@ -127,6 +143,51 @@ TEST_CASE("a batch with something wrong leaves nothing") {
   long_why.why.emplace_back(70'000, 'x');
   check_refused(*journal, {.actions = {long_why}}, ErrorCode::invalid, "at most 65536 are kept");
   CHECK(journal->append({.actions = {shadow}}));
+}
+
+TEST_CASE("an action of any size that is taken can get its outcome") {
+  const Scratch folder;
+  const auto journal = open_in(folder);
+  Action large = made_action(1, {.kind = ActionKind::cancel, .job = "8"});
+  large.why.emplace_back(65'500 - in_one_line(action_document(large)).size(), 'x');
+  REQUIRE(journal->append({.actions = {large}}));
+  for (const auto state : {ActionState::intended, ActionState::called}) {
+    NewStep step = step_of(1, state);
+    step.step.note.assign(4'096 - step.step.by.size() + 1, 'x');
+    check_refused(*journal, {.steps = {step}}, ErrorCode::invalid, "4097 bytes, at most 4096");
+    step.step.note.pop_back();
+    REQUIRE(journal->append({.steps = {step}}));
+  }
+  CHECK(journal->append({.steps = {step_of(1, ActionState::verified)}}));
+  Action at_once = made_action(2, {.kind = ActionKind::cancel, .job = "8"});
+  at_once.steps.push_back(step_of(2, ActionState::intended).step);
+  at_once.steps.back().note.assign(5'000, 'x');
+  check_refused(*journal, {.actions = {at_once}}, ErrorCode::invalid, "at most 4096");
+  CHECK_FALSE(verify({folder.path("journal.sqlite")}).value().fault.has_value());
+}
+
+TEST_CASE("every text has a bound, with its name") {
+  const Scratch folder;
+  const auto journal = open_in(folder);
+  const std::string large(1'100'000, 'x');
+  check_refused(*journal, {.kept = {{large, ""}}}, ErrorCode::invalid, "at most 1048576");
+  check_refused(*journal, {.kept = {{"n", large}}}, ErrorCode::invalid, "at most 1048576");
+  check_refused(*journal, {.remarks = {{.what = large}}}, ErrorCode::invalid, "at most 65536");
+  check_refused(*journal, {.remarks = {{.by = large}}}, ErrorCode::invalid, "at most 65536");
+  check_refused(*journal, {.events = {{.subject = large}}}, ErrorCode::invalid, "at most 65536");
+}
+
+TEST_CASE("a target that is no UTF-8 is free again, too") {
+  const Scratch folder;
+  const auto journal = open_in(folder);
+  Action hold = made_action(1, {.kind = ActionKind::hold, .job = "7\xff"});
+  REQUIRE(journal->append({.actions = {hold}}));
+  CHECK(journal->action(1).value()->call.job == "7\uFFFD");
+  hold.id = 2;
+  check_refused(*journal, {.actions = {hold}}, ErrorCode::conflict, "action 1 is about to");
+  for (const auto state : {ActionState::intended, ActionState::called, ActionState::failed})
+    REQUIRE(journal->append({.steps = {step_of(1, state)}}));
+  CHECK(journal->append({.actions = {hold}}));
 }
 
 TEST_CASE("a target is free once nothing is in flight for it") {
@@ -226,6 +287,29 @@ TEST_CASE("a full disk breaks the journal until it is opened again, and loses no
   CHECK(journal->append({.kept = {{"a", "2"}}}));
 }
 
+TEST_CASE("a damaged page breaks the journal: it is an error of the disk, not of the batch") {
+  testing::FaultyDisk disk(1);
+  const Options options{.path = "/j", .instance = "a", .vfs = disk.vfs()};
+  REQUIRE(open_journal(options)->append({.events = {{.kind = "told"}}}));
+  std::int64_t page = 0;
+  {
+    const auto database = sqlite::Database::open({.path = "/j", .vfs = disk.vfs()}).value();
+    sqlite::Query query(*database, "SELECT rootpage FROM sqlite_schema WHERE name = 'events'");
+    if (query.next()) page = query.integer(0);
+  }
+  testing::DiskImage image = disk.image();
+  auto& file = image.files.at("/j");
+  for (std::string* const bytes : {&file.seen, &file.synced})
+    bytes->replace(static_cast<std::size_t>(page - 1) * 4'096, 64, 64, '\xff');
+  disk.restore(image);
+  const auto journal = open_journal(options);
+  const auto done = journal->append({.events = {{.kind = "told"}}});
+  REQUIRE_FALSE(done.has_value());
+  CHECK(done.error().code == ErrorCode::unavailable);
+  CHECK_MESSAGE(done.error().message.contains("damaged"), done.error().message);
+  CHECK(journal->append({.kept = {{"a", "b"}}}).error().code == ErrorCode::unavailable);
+}
+
 TEST_CASE("a file that is no journal, or a newer one, is left as it is") {
   const Scratch folder;
   const auto path = folder.path("journal.sqlite");
@@ -249,6 +333,14 @@ TEST_CASE("a file that is no journal, or a newer one, is left as it is") {
     REQUIRE(database->take_error());
   }
   refused("written by a newer version (schema 9, this program knows 1)");
+  for (const char* const number : {"-1", "-2147483648"}) {
+    std::filesystem::remove(path);
+    const auto database = sqlite::Database::open({.path = path}).value();
+    database->run("PRAGMA application_id = 0x53634a6e");
+    database->run(std::string("PRAGMA user_version = ") + number);
+    REQUIRE(database->take_error());
+    refused(std::string("schema ") + number);
+  }
 }
 
 TEST_CASE("compaction keeps the file small, what is open, and a chain that holds") {
@@ -290,6 +382,20 @@ TEST_CASE("compaction keeps the file small, what is open, and a chain that holds
   CHECK(audit_entries({"/j", disk.vfs()}, 0, 1).value().front().sequence == verdict.first);
 }
 
+TEST_CASE("compaction by the smallest steps ends") {
+  testing::FaultyDisk disk(1);
+  const auto journal =
+      open_journal({.path = "/j", .instance = "a", .most_bytes = 0, .vfs = disk.vfs()});
+  for (int i = 0; i < 20; ++i)
+    REQUIRE(journal->append({.remarks = {{.what = "compacted", .by = "ann"}}}));
+  int steps = 0;
+  while (steps < 100 && journal->compact(1).value() > 0) ++steps;
+  CHECK(steps < 100);
+  REQUIRE(journal->append({.remarks = {{.what = "compacted", .by = "ann"}}}));
+  const auto verdict = verify({"/j", disk.vfs()}).value();
+  CHECK_MESSAGE(!verdict.fault.has_value(), verdict.fault->what);
+}
+
 /// The file and its write-ahead log.
 std::size_t bytes_of(const std::string& path) {
   std::size_t bytes = 0;
@@ -322,9 +428,8 @@ TEST_CASE("200,000 events and 20,000 actions stay below 20 MB at any time") {
                               .body = R"({"state":"completed","gpus":8,"node":"n17"})",
                               .when = at(round)});
     REQUIRE(journal->append(batch));
-    while (journal->compact().value() > 0) {
-    }
-    most = std::max(most, bytes_of(path));
+    do most = std::max(most, bytes_of(path));
+    while (journal->compact().value() > 0);
   }
   CHECK(most < 20'000'000);
   std::int64_t events = std::ssize(journal->events(0, 1'000'000).value());

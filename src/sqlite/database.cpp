@@ -84,6 +84,7 @@ Result<void> rewrite_log(const Place& place) {
   if (vfs == nullptr) return fail(ErrorCode::unavailable, place.vfs + ": no such file system");
   std::string full(static_cast<std::size_t>(vfs->mxPathname) + 1, '\0');
   int code = vfs->xFullPathname(vfs, place.path.c_str(), vfs->mxPathname, full.data());
+  if ((code & 0xFF) == SQLITE_OK) code = SQLITE_OK;  // SQLITE_OK_SYMLINK: the path led over a link
   full.resize(full.find('\0'));
   const std::string log = full + "-wal";
   int there = 0;

@@ -23,8 +23,8 @@ namespace schedmate::sqlite {
 struct Place {
   std::string path{};
   std::chrono::milliseconds busy_timeout{0};
-  std::string what = "store";  ///< begins each message
-  /// The file is there, and nothing is written.
+  std::string what{};  ///< begins each message: "store"
+  /// The file is there, and nothing is written to it. SQLite may lay -wal and -shm beside it.
   bool read_only = false;
   /// A file system of SQLite's by its name ("" = the machine's), for tests on a disk that fails.
   std::string vfs{};

@@ -13,8 +13,6 @@ std::int64_t pragma(Database& database, const std::string& name) {
   return query.next() ? query.integer(0) : 0;
 }
 
-int newest(const Schema& schema) { return static_cast<int>(schema.steps.size()); }
-
 tl::unexpected<Error> left_unchanged(const Database& database, const std::string& why) {
   return fail(ErrorCode::invalid,
               fmt::format("{} {}: {}", database.place().what, database.place().path, why));
@@ -30,14 +28,14 @@ Result<int> version_of(Database& database, const Schema& schema) {
     if (query.next()) tables = query.integer(0);
   }
   if (auto error = database.take_error(); !error) return tl::unexpected(error.error());
-  if (application != schema.application_id && (tables > 0 || version > 0))
+  if (application != schema.application_id && (tables > 0 || version != 0))
     return left_unchanged(
         database, "an SQLite database of another program, left unchanged: give another path");
-  if (version > newest(schema))
+  if (version < 0 || version > schema.newest())
     return left_unchanged(
         database, fmt::format("written by a newer version (schema {}, this program knows {}), left "
                               "unchanged: use the newer program",
-                              version, newest(schema)));
+                              version, schema.newest()));
   return static_cast<int>(version);
 }
 
@@ -67,9 +65,9 @@ Result<void> prepare(Database& database, const Schema& schema, int up_to) {
 Result<void> check_newest(Database& database, const Schema& schema) {
   const auto version = version_of(database, schema);
   if (!version) return tl::unexpected(version.error());
-  if (*version == newest(schema)) return {};
+  if (*version == schema.newest()) return {};
   return left_unchanged(
-      database, fmt::format("of schema {}, this program reads {}", *version, newest(schema)));
+      database, fmt::format("of schema {}, this program reads {}", *version, schema.newest()));
 }
 
 }  // namespace schedmate::sqlite

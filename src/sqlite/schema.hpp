@@ -14,7 +14,9 @@ namespace schedmate::sqlite {
 struct Schema {
   std::int64_t application_id = 0;       ///< kept in the file: it is ours
   std::span<const char* const> steps{};  ///< step i brings a file from version i to i + 1
-  const char* pragmas = "";              ///< run whenever a file is opened
+  const char* pragmas = "";              ///< run whenever a file is opened to write
+
+  [[nodiscard]] int newest() const { return static_cast<int>(steps.size()); }
 };
 
 /// Makes the tables of a new file, or brings an older one up to version `up_to`, in one

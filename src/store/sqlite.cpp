@@ -269,7 +269,8 @@ Result<std::unique_ptr<Store>> open_sqlite(const std::string& where, const Store
   if (where.empty()) {
     return fail(ErrorCode::invalid, "store sqlite: write sqlite:PATH, the path of its file");
   }
-  auto database = Database::open({.path = where, .busy_timeout = options.busy_timeout});
+  auto database =
+      Database::open({.path = where, .busy_timeout = options.busy_timeout, .what = "store"});
   if (!database) return tl::unexpected(database.error());
   if (auto ready = prepare_schema(**database); !ready) return tl::unexpected(ready.error());
   std::string identity;

@@ -68,15 +68,16 @@ PRAGMA wal_autocheckpoint = 8192;
 PRAGMA temp_store = MEMORY;
 )";
 
-constexpr std::int64_t our_application_id = 0x5363684d;  // "SchM"
+constexpr sqlite::Schema store_schema{.application_id = 0x5363684d,  // "SchM"
+                                      .steps = steps,
+                                      .pragmas = pragmas};
 
 }  // namespace
 
-int newest_schema() { return static_cast<int>(steps.size()); }
+int newest_schema() { return store_schema.newest(); }
 
 Result<void> prepare_schema(sqlite::Database& database, int up_to) {
-  return sqlite::prepare(
-      database, {.application_id = our_application_id, .steps = steps, .pragmas = pragmas}, up_to);
+  return sqlite::prepare(database, store_schema, up_to);
 }
 
 }  // namespace schedmate::store

@@ -63,9 +63,7 @@ void keep(File& file) {
 
 /// What is left of a file when the power goes.
 void lose(File& file, Loss loss, Random& random) {
-  if (loss == Loss::process) {
-    file.synced = file.seen;
-  } else if (loss == Loss::some) {
+  if (loss == Loss::some) {
     std::size_t size = file.synced.size();
     if (const auto pick = random.below(std::ssize(file.sizes) + 1); pick > 0)
       size = file.sizes[static_cast<std::size_t>(pick - 1)];
@@ -141,7 +139,7 @@ struct FaultyDisk::State {
   DiskImage image;
   std::map<std::string, Sharing> sharing;
   bool stopped = false;
-  std::int64_t changes = 0, syncs = 0, failures = 0, microseconds = 0;
+  std::int64_t changes = 0, syncs = 0, failures = 0;
 
   // The file system's functions.
   static State& of(sqlite3_vfs* vfs) { return *static_cast<State*>(vfs->pAppData); }
@@ -154,9 +152,6 @@ struct FaultyDisk::State {
   static int remove(sqlite3_vfs* vfs, const char* path, int sync_folder);
   static int access(sqlite3_vfs* vfs, const char* path, int flags, int* out);
   static int full_path(sqlite3_vfs* vfs, const char* path, int size, char* out);
-  static int randomness(sqlite3_vfs* vfs, int size, char* out);
-  static int wait(sqlite3_vfs* vfs, int microseconds);
-  static int current(sqlite3_vfs* vfs, sqlite3_int64* out);
 
   // Those of a file.
   static Handle& at(sqlite3_file* file) { return *reinterpret_cast<Handle*>(file); }
@@ -250,22 +245,6 @@ int FaultyDisk::State::full_path(sqlite3_vfs* /*vfs*/, const char* path, int siz
   return SQLITE_OK;
 }
 
-int FaultyDisk::State::randomness(sqlite3_vfs* vfs, int size, char* out) {
-  for (int i = 0; i < size; ++i) out[i] = static_cast<char>(of(vfs).random.next());
-  return size;
-}
-
-int FaultyDisk::State::wait(sqlite3_vfs* vfs, int microseconds) {
-  of(vfs).microseconds += microseconds;
-  return microseconds;
-}
-
-int FaultyDisk::State::current(sqlite3_vfs* vfs, sqlite3_int64* out) {
-  constexpr sqlite3_int64 some_day_ms = 212'000'000'000'000;
-  *out = some_day_ms + of(vfs).microseconds / 1'000;
-  return SQLITE_OK;
-}
-
 int FaultyDisk::State::close(sqlite3_file* file) {
   Handle& handle = at(file);
   if (handle.mapped) shm_unmap(file, 0);
@@ -337,7 +316,6 @@ int FaultyDisk::State::sync(sqlite3_file* file, int /*flags*/) {
     for (const auto& [sector, versions] : there.waiting) there.abandoned.insert(sector);
     return SQLITE_IOERR_FSYNC;
   }
-  if (state.fails(state.disk.faults.lost_sync)) return SQLITE_OK;
   keep(there);
   if (std::exchange(handle.names_folder, false)) state.keep_names();
   return SQLITE_OK;
@@ -450,9 +428,7 @@ FaultyDisk::FaultyDisk(std::uint64_t seed) : state_(std::make_unique<State>(*thi
   vfs.xDelete = State::remove;
   vfs.xAccess = State::access;
   vfs.xFullPathname = State::full_path;
-  vfs.xRandomness = State::randomness;
-  vfs.xSleep = State::wait;
-  vfs.xCurrentTimeInt64 = State::current;
+  vfs.xSleep = [](sqlite3_vfs*, int microseconds) { return microseconds; };
   SCHEDMATE_CHECK(sqlite3_vfs_register(&vfs, 0) == SQLITE_OK, "SQLite takes a file system");
 }
 
@@ -475,10 +451,11 @@ void FaultyDisk::restore(const DiskImage& image) {
 
 void FaultyDisk::crash(Loss loss) {
   restore(DiskImage(state_->image));
+  if (loss == Loss::process) return;
   DiskImage& image = state_->image;
   Random& random = state_->random;
   const auto survives = [&](bool surely) {
-    return surely || loss == Loss::process || (loss == Loss::some && random.uniform() < 0.5);
+    return surely || (loss == Loss::some && random.uniform() < 0.5);
   };
   for (auto& [path, file] : image.files) lose(file, loss, random);
   std::erase_if(image.files, [&](const auto& each) { return !survives(each.second.named); });

@@ -22,13 +22,12 @@ struct DiskFaults {
   double sync_error = 0;   ///< and what it should have kept is lost unless it is written again
   double write_error = 0;  ///< a part of it is written
   double read_error = 0;   ///< a part of it is read
-  double lost_sync = 0;    ///< it says that it synced, and did not
   /// Bytes of all files together, above which a write fails, half done.
   std::size_t capacity = std::numeric_limits<std::size_t>::max();
 };
 
 enum class Loss : std::uint8_t {
-  process,  ///< killed: what was written is there
+  process,  ///< killed: what was written is there, and what was not synced still is not
   all,      ///< the power went: what was not synced is gone
   some,     ///< of what was not synced, anything may be there
 };

@@ -36,8 +36,8 @@ struct JournalContent {
 [[nodiscard]] Result<JournalContent> content_of(journal::Journal& journal);
 
 /// What is wrong with `compacted` as what compaction may leave of `content`: an action that is not
-/// at its end is gone, something is there that was not, or the newest of the events is gone. "" =
-/// nothing.
+/// at its end is gone, an event is gone and an older one is not, or something is there that was
+/// not. "" = nothing.
 [[nodiscard]] std::string compaction_fault(const JournalContent& content,
                                            const JournalContent& compacted);
 

@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "tests/support/faulty_disk.hpp"
+#include "tests/support/fixed_clock.hpp"
 #include "tests/support/journal_history.hpp"
-#include "tests/support/made_actions.hpp"
 
 namespace schedmate::testing {
 namespace {
@@ -19,12 +19,10 @@ using journal::Journal;
 using journal::Options;
 using journal::Rules;
 
-Options options_on(const FaultyDisk& disk, const Rules& rules, const std::string& name = "a") {
-  return {.path = "/j", .instance = name, .most_bytes = 0, .vfs = disk.vfs(), .rules = rules};
-}
-
 auto open_on(const FaultyDisk& disk, const Rules& rules, const std::string& name = "a") {
-  return Journal::open(options_on(disk, rules, name), fixed_clock(at(1'000)));
+  const Options options{
+      .path = "/j", .instance = name, .most_bytes = 0, .vfs = disk.vfs(), .rules = rules};
+  return Journal::open(options, fixed_clock(at(1'000)));
 }
 
 /// "" or what is wrong with what a journal holds.
@@ -55,7 +53,8 @@ struct Moment {
 /// One history on a disk without faults, with each of its moments.
 class History {
  public:
-  History(std::uint64_t seed, const Rules& rules) : rules_(rules), random_(seed), disk_(seed) {}
+  History(std::uint64_t seed, const Rules& rules)
+      : rules_(rules), random_(seed), disk_(mix(seed)) {}
 
   /// "" or what was wrong on the way.
   std::string run() {
@@ -129,42 +128,52 @@ class History {
   std::vector<Moment> moments_;
 };
 
-/// Ends at the moment in one way, and goes on from there. "" or what is wrong.
-std::string fault_after(const History& history, const Moment& moment, Loss loss,
+/// A way in which it all ends.
+struct Ending {
+  Loss loss;
+  std::uint64_t seed;
+};
+
+/// Ends at the moment in this way, and goes on from there, until the power goes while it is opened
+/// or just after. "" or what is wrong.
+std::string fault_after(const History& history, const Moment& moment, const Ending& ending,
                         const Rules& rules) {
-  FaultyDisk disk(moment.disk.files.size() + moment.acknowledged);
+  FaultyDisk disk(ending.seed);
   disk.restore(moment.disk);
-  disk.crash(loss);
-  // While it opens it may all end once more.
+  disk.crash(ending.loss);
   std::optional<DiskImage> again;
-  const auto ends_again = static_cast<std::int64_t>(moment.acknowledged * 7) % 20;
+  const auto ends_again = Random(mix(ending.seed)).below(20);
   disk.before_change = [&] {
     if (disk.changes() == ends_again) again = disk.image();
   };
-  const auto allowed = history.allowed(moment);
-  std::int64_t epoch = 0;
+  auto allowed = history.allowed(moment);
+  std::int64_t epoch = moment.epoch;
   {
     const auto journal = open_on(disk, rules);
     if (!journal) return "it does not open: " + journal.error().message;
     disk.before_change = nullptr;
-    epoch = (*journal)->epoch();
-    if (epoch <= moment.epoch) return "the epoch did not rise";
+    if ((*journal)->epoch() <= epoch) return "the epoch did not rise";
     if (auto fault = content_fault(**journal, disk, allowed); !fault.empty()) return fault;
+    if (!again) {
+      again = disk.image();
+      epoch = (*journal)->epoch();
+      allowed = {content_of(**journal).value()};
+    }
   }
-  if (!again) return "";
   disk.restore(*again);
   disk.crash(Loss::some);
   const auto journal = open_on(disk, rules);
   if (!journal) return "it does not open after a second crash: " + journal.error().message;
-  if ((*journal)->epoch() <= moment.epoch) return "the epoch did not rise";
-  return content_fault(**journal, disk, allowed);
+  if ((*journal)->epoch() <= epoch) return "the epoch did not rise after a second crash";
+  const auto fault = content_fault(**journal, disk, allowed);
+  return fault.empty() ? "" : "after a second crash: " + fault;
 }
 
 /// A history on a disk with errors: "" or what is wrong. What an append that failed wrote may be
 /// there or not, but after the next opening that is settled.
 class Errors {
  public:
-  Errors(std::uint64_t seed, const Rules& rules) : rules_(rules), random_(seed), disk_(seed) {}
+  Errors(std::uint64_t seed, const Rules& rules) : rules_(rules), random_(seed), disk_(mix(seed)) {}
 
   std::string run() {
     std::vector<JournalContent> allowed(1);
@@ -216,7 +225,14 @@ class Errors {
     }
     if (done.error().code != ErrorCode::unavailable) return done.error().message;
     allowed.push_back(expected);
-    if (random_.uniform() < 0.5 && journal_->reopen()) {
+    bool open = false;
+    for (auto tries = random_.below(4); tries > 0 && !open; --tries) {
+      const auto opened = journal_->reopen();
+      if (!opened && opened.error().code == ErrorCode::refused)
+        return "it refused itself: " + opened.error().message;
+      open = opened.has_value();
+    }
+    if (open) {
       disk_.faults = {};
       if (auto fault = content_fault(*journal_, disk_, allowed); !fault.empty()) return fault;
       const auto content = content_of(*journal_).value();
@@ -252,11 +268,12 @@ std::string fault_of_crashes(std::uint64_t seed, const journal::Rules& rules,
   History history(seed, rules);
   if (auto fault = history.run(); !fault.empty()) return fmt::format("seed {}: {}", seed, fault);
   for (std::size_t i = 0; i < history.moments().size(); ++i) {
-    for (const Loss loss : losses) {
+    for (std::size_t way = 0; way < losses.size(); ++way) {
       ++crashes;
-      if (auto fault = fault_after(history, history.moments()[i], loss, rules); !fault.empty())
-        return fmt::format("seed {}, crash {} of {}, loss {}: {}", seed, i,
-                           history.moments().size(), static_cast<int>(loss), fault);
+      const Ending ending{losses.at(way), mix((seed << 20U) + 4 * i + way)};
+      if (auto fault = fault_after(history, history.moments()[i], ending, rules); !fault.empty())
+        return fmt::format("seed {}, crash {} of {}, way {}: {}", seed, i, history.moments().size(),
+                           way, fault);
     }
   }
   return "";

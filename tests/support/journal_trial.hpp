@@ -11,8 +11,9 @@
 
 namespace schedmate::testing {
 
-/// Runs a random history, and ends it before each of its writes, syncs and deletions in four ways
-/// (some of them once more while the file is opened again). Gives "" or the first thing that is
+/// Runs a random history, and ends it before each of its writes, syncs and deletions in four ways:
+/// killed, nothing left that was not synced, twice anything left of that. Each time the power goes
+/// once more while the file is opened again, or just after. Gives "" or the first thing that is
 /// wrong, with its place; counts the crashes.
 [[nodiscard]] std::string fault_of_crashes(std::uint64_t seed, const journal::Rules& rules,
                                            std::int64_t& crashes);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Actions and clocks for tests.
+/// Actions for tests.
 
 #include <schedmate/action.hpp>
-#include <schedmate/clock.hpp>
 
 namespace schedmate::testing {
 
@@ -16,14 +15,6 @@ inline Action made_action(std::int64_t id, ActionCall call, Mode mode = Mode::ac
       .why = {"a line of a log", "a witness"},
       .mode = mode,
       .steps = {{.state = ActionState::planned, .when = at(5), .by = "schedmate", .note = "n"}}};
-}
-
-/// A clock that stands still.
-inline Clock fixed_clock(SimTime now) {
-  return {.now = [] { return std::chrono::nanoseconds(0); },
-          .sleep = [](std::chrono::nanoseconds) {},
-          .wall = [now] { return now; },
-          .cpu = [] { return std::chrono::nanoseconds(0); }};
 }
 
 }  // namespace schedmate::testing
