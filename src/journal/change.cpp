@@ -145,6 +145,10 @@ Result<void> write_kept(Database& database, const Kept& kept) {
                                "kept value " + kept.name.substr(0, 40));
       !fits)
     return fits;
+  if (kept.value.empty()) {
+    Query(database, "DELETE FROM kept WHERE name = ?").bind(kept.name).run();
+    return {};
+  }
   Query(database, "INSERT OR REPLACE INTO kept VALUES (?, ?)")
       .bind(kept.name)
       .bind(kept.value)

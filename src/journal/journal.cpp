@@ -239,6 +239,14 @@ Result<std::optional<std::string>> Journal::kept(const std::string& name) {
   return unless_failed<std::optional<std::string>>(*database_, std::move(value));
 }
 
+Result<std::map<std::string, std::string>> Journal::all_kept() {
+  if (broken_) return tl::unexpected(*broken_);
+  Query rows(*database_, "SELECT name, value FROM kept");
+  std::map<std::string, std::string> all;
+  while (rows.next()) all[rows.text(0)] = rows.text(1);
+  return unless_failed<std::map<std::string, std::string>>(*database_, std::move(all));
+}
+
 Result<std::vector<Summary>> Journal::summaries() {
   if (broken_) return tl::unexpected(*broken_);
   Query rows(*database_,

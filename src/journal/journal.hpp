@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <schedmate/action.hpp>
@@ -67,7 +68,7 @@ struct NewStep {
   ActionStep step;
 };
 
-/// A value that is kept under a name until it is replaced.
+/// A value that is kept under a name until it is replaced, or removed by an empty one.
 struct Kept {
   std::string name{}, value{};
 };
@@ -126,6 +127,7 @@ class Journal {
   /// The newest of this kind about this subject that compact() left.
   Result<std::optional<Event>> last_event(const std::string& kind, const std::string& subject);
   Result<std::optional<std::string>> kept(const std::string& name);
+  Result<std::map<std::string, std::string>> all_kept();
   Result<std::vector<Summary>> summaries();
 
   /// One small step, a transaction of its own: while more than most_bytes is in use, up to `rows`

@@ -78,6 +78,8 @@ TEST_CASE("what was appended is there after the file is opened again") {
   CHECK(journal->next_action().value() == 2);
   CHECK(journal->kept("cursor").value() == "18");
   CHECK_FALSE(journal->kept("other").value().has_value());
+  REQUIRE(journal->append({.kept = {{"cursor", "19"}, {"gone", "1"}, {"gone", ""}}}));
+  CHECK(journal->all_kept().value() == std::map<std::string, std::string>{{"cursor", "19"}});
   const Event event{.id = 1, .kind = "told", .subject = "7", .body = "{}", .when = at(3)};
   CHECK(journal->events(0, 10).value() == std::vector{event});
   CHECK(journal->last_event("told", "7").value() == event);
