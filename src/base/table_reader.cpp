@@ -298,11 +298,27 @@ void TableReader::entries(const Use& use) {
   entries_of(table_, "", use);
 }
 
+namespace {
+
+/// Texts without commas, with commas between; nothing for other lists.
+std::optional<std::string> joined(const TomlValue& list) {
+  std::string all;
+  for (const TomlValue& item : list.items) {
+    const bool is_plain = item.kind == TomlValue::Kind::text && !item.text.contains(',');
+    if (!is_plain) return std::nullopt;
+    all += (all.empty() ? "" : ",") + item.text;
+  }
+  return all;
+}
+
+}  // namespace
+
 void TableReader::plain_entries(
     const std::function<Result<void>(const std::string&, const std::string&)>& use) {
   entries([&](const std::string& key, const TomlValue& value) -> Result<void> {
-    const auto text = plain_text(value);
-    if (!text) return fail(ErrorCode::invalid, key + ": must be a single value");
+    auto text = plain_text(value);
+    if (value.kind == Kind::list) text = joined(value);
+    if (!text) return fail(ErrorCode::invalid, key + ": must be a value or a list of texts");
     return use(key, *text);
   });
 }

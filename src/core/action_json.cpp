@@ -32,7 +32,7 @@ Document nodes_document(const std::vector<NodeGpus>& nodes) {
   return all;
 }
 
-ActionCall read_call(const Document& document) {
+ActionCall call_of(const Document& document) {
   ActionCall call;
   call.kind = known(action_kind_of(document.at("kind").get<std::string>()));
   call.job = document.value("job", "");
@@ -97,6 +97,14 @@ Document action_document(const Action& action) {
           {"steps", std::move(steps)}};
 }
 
+Result<ActionCall> read_call(const Document& document) {
+  try {
+    return call_of(document);
+  } catch (const std::exception& error) {
+    return fail(ErrorCode::invalid, fmt::format("no call of an action: {}", error.what()));
+  }
+}
+
 Result<Action> read_action(std::string_view text) {
   try {
     const auto read = read_json(text, {});
@@ -104,7 +112,7 @@ Result<Action> read_action(std::string_view text) {
     const Document& document = *read;
     Action action;
     action.id = integer<std::int64_t>(document.at("id"));
-    action.call = read_call(document.at("call"));
+    action.call = call_of(document.at("call"));
     action.why = document.at("why").get<std::vector<std::string>>();
     action.mode = known(mode_of(document.at("mode").get<std::string>()));
     action.before = document.at("before");

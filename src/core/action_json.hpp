@@ -13,6 +13,8 @@ namespace schedmate {
 
 /// What is asked of the cluster; what is empty or 0 is left out.
 [[nodiscard]] Document call_document(const ActionCall& call);
+/// The other way. Errors: invalid.
+[[nodiscard]] Result<ActionCall> read_call(const Document& document);
 
 /// Bytes that are no UTF-8 become U+FFFD once it is text.
 [[nodiscard]] Document action_document(const Action& action);

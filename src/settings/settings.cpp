@@ -163,6 +163,54 @@ constexpr std::array rows{
                "diagnose --nvml: NVIDIA's management library, by the name that dlopen finds"},
     SettingRow{"nvml.deadline_s", SettingKind::seconds, "20", "",
                "diagnose --nvml: time after which to give up on a driver that hangs"},
+    // Of schedmated.
+    SettingRow{"listen.unix", SettingKind::text, "/run/schedmate/api.sock", "",
+               "schedmated: socket on which it answers; empty: none"},
+    SettingRow{"listen.tcp", SettingKind::text, "", "",
+               "schedmated: address and port on which it answers who has a token; empty: none"},
+    SettingRow{"cluster.connector", SettingKind::choice, "replay", "replay",
+               "schedmated: what kind of cluster it runs beside"},
+    SettingRow{"cluster.name", SettingKind::text, "main", "",
+               "schedmated: name of the cluster and of the marks on it"},
+    SettingRow{"cluster.poll_ms", SettingKind::count, "1000", "3600000",
+               "schedmated: milliseconds between two readings of the cluster"},
+    SettingRow{"cluster.replay.trace", SettingKind::text, "", "",
+               "schedmated: FORMAT:PATH of the trace that a replay runs"},
+    SettingRow{"cluster.replay.file", SettingKind::text, "", "",
+               "schedmated: cluster file of a replay; empty: the trace's own"},
+    SettingRow{"cluster.replay.speed", SettingKind::whole, "0", "1000000",
+               "schedmated: how many times as fast as real a replay runs; 0: as fast as it can"},
+    SettingRow{"mode.order", SettingKind::choice, "shadow", "observe|shadow|approve|act",
+               "schedmated: may it start jobs and change their order"},
+    SettingRow{"mode.recover", SettingKind::choice, "shadow", "observe|shadow|approve|act",
+               "schedmated: may it requeue failed jobs and drain nodes"},
+    SettingRow{"mode.pack", SettingKind::choice, "shadow", "observe|shadow|approve|act",
+               "schedmated: may it let jobs share GPUs, and part them"},
+    SettingRow{"mode.annotate", SettingKind::choice, "shadow", "observe|shadow|approve|act",
+               "schedmated: may it write comments on jobs"},
+    SettingRow{"mode.notify", SettingKind::choice, "shadow", "observe|shadow|approve|act",
+               "schedmated: may it write to owners"},
+    SettingRow{"order.policy", SettingKind::text, "schedmate", "",
+               "schedmated: NAME[:key=value,...] of the policy that decides who starts"},
+    SettingRow{"caps.drained_nodes_max", SettingKind::whole, "2", "100000",
+               "schedmated: nodes that it keeps drained at a time; beyond that an operator decides"},
+    SettingRow{"caps.drained_pct_max", SettingKind::whole, "5", "100",
+               "schedmated: the same as a percentage of all nodes, rounded up"},
+    SettingRow{"caps.requeues_per_job", SettingKind::whole, "2", "1000",
+               "schedmated: restarts of a job after which an operator decides about the next"},
+    SettingRow{"caps.actions_per_hour", SettingKind::whole, "30", "1000000",
+               "schedmated: actions within an hour that disturb somebody; likewise"},
+    SettingRow{"caps.breaker_pct", SettingKind::whole, "5", "100",
+               "schedmated: percentage of nodes, at least three, that are said to be bad within an "
+               "hour, at which it stops acting"},
+    SettingRow{"access.operators", SettingKind::names, "root", "",
+               "schedmated: users who see and decide everything"},
+    SettingRow{"access.viewers", SettingKind::names, "", "",
+               "schedmated: users who may only look"},
+    SettingRow{"access.viewers_see", SettingKind::choice, "own", "own|all",
+               "schedmated: whose jobs viewers see"},
+    SettingRow{"access.tokens_file", SettingKind::text, "", "",
+               "schedmated: hashes of the tokens that open the TCP address"},
     defect("defects.survivor_keeps_rate", &Defects::survivor_keeps_rate,
            "when the older job of a pair that shares GPUs ends, the younger stays slowed"),
     defect("defects.double_counted_queue", &Defects::double_counted_queue,
@@ -217,6 +265,7 @@ Result<void> check_value(const SettingRow& row, std::string_view value) {
       return {};
     }
     case SettingKind::folder:
+    case SettingKind::names:
     case SettingKind::text:
       return {};
   }
@@ -287,6 +336,14 @@ std::string Settings::origin(std::string_view key) const {
 
 std::int64_t Settings::whole(std::string_view key) const {
   return parse_number<std::int64_t>(text(key)).value_or(0);
+}
+
+std::vector<std::string> Settings::names(std::string_view key) const {
+  std::vector<std::string> names;
+  const std::string joined = text(key);
+  for (const std::string_view name : split(joined, ','))
+    if (!name.empty()) names.emplace_back(name);
+  return names;
 }
 
 std::vector<std::string> Settings::models() const {

@@ -15,7 +15,16 @@
 
 namespace schedmate::settings {
 
-enum class SettingKind : std::uint8_t { choice, flag, whole, count, seconds, folder, text };
+enum class SettingKind : std::uint8_t {
+  choice,
+  flag,
+  whole,
+  count,
+  seconds,
+  folder,
+  text,
+  names  ///< in the file a list of texts, else joined by commas
+};
 
 struct SettingRow {
   std::string_view key;
@@ -42,6 +51,7 @@ class Settings {
   [[nodiscard]] std::string origin(std::string_view key) const;  ///< "default", "mode", file, flag
   [[nodiscard]] bool flag(std::string_view key) const { return text(key) == "true"; }
   [[nodiscard]] std::int64_t whole(std::string_view key) const;
+  [[nodiscard]] std::vector<std::string> names(std::string_view key) const;
   [[nodiscard]] Defects defects() const;
   /// Every NAME with a key llm.NAME.KEY, sorted.
   [[nodiscard]] std::vector<std::string> models() const;

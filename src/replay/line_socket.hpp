@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Lines over a unix socket, with deadlines.
+
+#include <chrono>
+#include <schedmate/result.hpp>
+#include <string>
+#include <string_view>
+
+#include "base/descriptor.hpp"
+
+namespace schedmate::replay {
+
+/// Errors: unavailable.
+[[nodiscard]] Result<Descriptor> connect_to(const std::string& path);
+/// Errors: conflict (somebody listens there), unavailable.
+[[nodiscard]] Result<Descriptor> listen_on(const std::string& path);
+/// Errors: timeout; unavailable when the other side is gone.
+[[nodiscard]] Result<void> send_line(const Descriptor& socket, std::string_view line,
+                                     std::chrono::milliseconds within);
+/// `rest` holds what was read beyond the line. Errors: timeout (a line may follow yet);
+/// unavailable when the other side is gone; invalid for a line of more than 1 GiB.
+[[nodiscard]] Result<std::string> receive_line(const Descriptor& socket, std::string& rest,
+                                               std::chrono::milliseconds within);
+
+}  // namespace schedmate::replay

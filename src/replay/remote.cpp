@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/remote.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "base/json_reader.hpp"
+#include "core/action_json.hpp"
+#include "replay/line_socket.hpp"
+#include "replay/wire.hpp"
+
+namespace schedmate::replay {
+namespace {
+
+std::string line_of(const Document& document) {
+  return document.dump(-1, ' ', false, Document::error_handler_t::replace);
+}
+
+}  // namespace
+
+Result<Document> RemoteCluster::ask_once(const std::string& line, Deadline within) {
+  if (!connection_) {
+    auto made = connect_to(socket_);
+    if (!made) return tl::unexpected(made.error());
+    connection_ = std::move(*made);
+    rest_.clear();
+  }
+  if (auto sent = send_line(connection_, line, within); !sent) return tl::unexpected(sent.error());
+  const auto answer = receive_line(connection_, rest_, within);
+  if (!answer) return tl::unexpected(answer.error());
+  constexpr JsonBounds bounds{.deepest = 8, .most_values = 50'000'000};
+  return read_json(*answer, bounds);
+}
+
+Result<Document> RemoteCluster::ask(const Document& request, Deadline within) {
+  auto answer = ask_once(line_of(request), within);
+  if (!answer) connection_ = Descriptor();  // what comes late belongs to nobody
+  if (answer && answer->contains("error"))
+    return fail(ErrorCode::unavailable, "the cluster: " + (*answer)["error"].dump());
+  return answer;
+}
+
+Result<Abilities> RemoteCluster::abilities(Deadline within) {
+  const auto answer = ask({{"do", "abilities"}}, within);
+  if (!answer) return tl::unexpected(answer.error());
+  Abilities made;
+  const auto lacks = answer->find("lacks");
+  if (lacks == answer->end() || !lacks->is_array() || lacks->size() != made.lacks.size())
+    return fail(ErrorCode::invalid, "the cluster's answer: no list of what it lacks");
+  for (std::size_t i = 0; i < made.lacks.size(); ++i)
+    if ((*lacks)[i].is_string()) made.lacks[i] = (*lacks)[i].get<std::string>();
+  return made;
+}
+
+Result<Listing> RemoteCluster::list(SimTime ended_since, Deadline within) {
+  return ask({{"do", "list"}, {"ended_since_s", seconds_of(ended_since)}}, within)
+      .and_then(read_listing);
+}
+
+Result<std::optional<SeenJob>> RemoteCluster::job(const std::string& id, Deadline within) {
+  const auto answer = ask({{"do", "job"}, {"id", id}}, within);
+  if (!answer) return tl::unexpected(answer.error());
+  const auto found = answer->find("job");
+  if (found == answer->end() || found->is_null()) return std::nullopt;
+  return read_job(*found).map([](SeenJob job) { return std::optional(std::move(job)); });
+}
+
+CallReply RemoteCluster::call(const ActionCall& call, Deadline within) {
+  const auto reply =
+      ask({{"do", "call"}, {"call", call_document(call)}}, within).and_then(read_reply);
+  if (reply) return *reply;
+  return {CallOutcome::unknown, reply.error().message, {}};
+}
+
+Result<std::optional<std::string>> RemoteCluster::find_submission(const std::string& token,
+                                                                  Deadline within) {
+  const auto answer = ask({{"do", "find"}, {"token", token}}, within);
+  if (!answer) return tl::unexpected(answer.error());
+  const auto found = answer->find("job");
+  if (found == answer->end() || !found->is_string()) return std::nullopt;
+  return found->get<std::string>();
+}
+
+Result<RemoteCluster::Time> RemoteCluster::advance(SimTime to, Deadline within) {
+  const auto answer = ask({{"do", "advance"}, {"to_s", seconds_of(to)}}, within);
+  if (!answer) return tl::unexpected(answer.error());
+  const auto instant = [&](const char* name) {
+    const auto found = answer->find(name);
+    return found != answer->end() && found->is_number_integer() ? at(found->get<std::int64_t>())
+                                                                : never;
+  };
+  return Time{instant("now_s"), instant("next_s")};
+}
+
+}  // namespace schedmate::replay

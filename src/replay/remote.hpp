@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A replay in another process (server.hpp).
+
+#include <schedmate/connector.hpp>
+#include <string>
+
+#include "base/descriptor.hpp"
+#include "base/document.hpp"
+
+namespace schedmate::replay {
+
+class RemoteCluster final : public Connector {
+ public:
+  explicit RemoteCluster(std::string socket) : socket_(std::move(socket)) {}
+
+  Result<Abilities> abilities(Deadline within) override;
+  Result<Listing> list(SimTime ended_since, Deadline within) override;
+  Result<std::optional<SeenJob>> job(const std::string& id, Deadline within) override;
+  CallReply call(const ActionCall& call, Deadline within) override;
+  Result<std::optional<std::string>> find_submission(const std::string& token,
+                                                     Deadline within) override;
+
+  struct Time {
+    SimTime now, next;  ///< when something happens by itself; `never`: the trace is over
+  };
+  /// Where time waits for its client it goes on to what happens next, but not beyond `to`.
+  Result<Time> advance(SimTime to, Deadline within);
+
+ private:
+  /// Connects if need be; after an error the connection is closed.
+  Result<Document> ask(const Document& request, Deadline within);
+  Result<Document> ask_once(const std::string& line, Deadline within);
+
+  std::string socket_;
+  Descriptor connection_;
+  std::string rest_;  // read, but not asked for yet
+};
+
+}  // namespace schedmate::replay

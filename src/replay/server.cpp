@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/server.hpp"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/json_reader.hpp"
+#include "core/action_json.hpp"
+#include "replay/line_socket.hpp"
+#include "replay/wire.hpp"
+
+namespace schedmate::replay {
+namespace {
+
+constexpr Connector::Deadline at_once{1000};
+
+class Server {
+ public:
+  Server(ReplayCluster& cluster, const ServeOptions& options)
+      : cluster_(cluster),
+        options_(options),
+        first_(cluster.now()),
+        began_(options.clock.now()),
+        ledger_(options.ledger, std::ios::app) {}
+
+  Result<void> run() {
+    auto door = listen_on(options_.socket);
+    if (!door) return tl::unexpected(door.error());
+    while (!options_.stopped()) {
+      follow_clock();
+      Descriptor client = next_client(*door);
+      if (client) serve(client);
+    }
+    ::unlink(options_.socket.c_str());
+    return {};
+  }
+
+ private:
+  static Descriptor next_client(const Descriptor& door) {
+    timeval second{1, 0};
+    ::setsockopt(door.number(), SOL_SOCKET, SO_RCVTIMEO, &second, sizeof second);
+    return Descriptor(::accept4(door.number(), nullptr, nullptr, SOCK_CLOEXEC));
+  }
+
+  void serve(const Descriptor& client) {
+    std::string rest;
+    while (!options_.stopped()) {
+      const auto line = receive_line(client, rest, std::chrono::milliseconds(1000));
+      follow_clock();
+      if (!line && line.error().code == ErrorCode::timeout) continue;
+      if (!line) return;
+      const std::string answer =
+          answer_to(*line).dump(-1, ' ', false, Document::error_handler_t::replace);
+      if (!send_line(client, answer, std::chrono::milliseconds(10'000))) return;
+    }
+  }
+
+  void follow_clock() {
+    if (options_.speed == 0) return;
+    const auto passed =
+        std::chrono::duration_cast<std::chrono::milliseconds>(options_.clock.now() - began_);
+    const SimTime now = first_ + Seconds(passed.count() * options_.speed / 1000);
+    if (now > cluster_.now()) cluster_.advance(now);
+  }
+
+  Document answer_to(const std::string& line) {
+    const auto request = read_json(line, {});
+    if (!request || !request->is_object()) return {{"error", "no request"}};
+    const std::string what = request->value("do", "");
+    if (what == "list") {
+      const auto listing =
+          cluster_.list(at(request->value("ended_since_s", std::int64_t{0})), at_once);
+      return listing_document(*listing);
+    }
+    if (what == "call") return call(*request);
+    if (what == "advance") return advance(at(request->value("to_s", std::int64_t{0})));
+    if (what == "abilities") return {{"lacks", cluster_.abilities(at_once)->lacks}};
+    if (what == "find") return {{"job", nullptr}};
+    if (what == "job") {
+      const auto job = cluster_.job(request->value("id", ""), at_once);
+      return {{"job", *job ? job_document(**job) : Document(nullptr)}};
+    }
+    return {{"error", "unknown request"}};
+  }
+
+  Document call(const Document& request) {
+    const auto found = request.find("call");
+    const auto call = read_call(found == request.end() ? Document() : *found);
+    if (!call) return {{"error", call.error().message}};
+    const Document reply = reply_document(cluster_.call(*call, at_once));
+    if (ledger_.is_open()) {
+      const Document row{{"now_s", seconds_of(cluster_.now())},
+                         {"call", call_document(*call)},
+                         {"reply", reply}};
+      ledger_ << row.dump(-1, ' ', false, Document::error_handler_t::replace) << '\n'
+              << std::flush;
+    }
+    return reply;
+  }
+
+  Document advance(SimTime to) {
+    const SimTime next = cluster_.next_instant();
+    if (options_.speed == 0 && std::min(to, next) != never && std::min(to, next) >= cluster_.now())
+      cluster_.advance(std::min(to, next));
+    const SimTime after = cluster_.next_instant();
+    return {{"now_s", seconds_of(cluster_.now())},
+            {"next_s", after == never ? Document(nullptr) : Document(seconds_of(after))}};
+  }
+
+  ReplayCluster& cluster_;
+  const ServeOptions& options_;
+  SimTime first_;
+  std::chrono::nanoseconds began_;
+  std::ofstream ledger_;
+};
+
+}  // namespace
+
+Result<void> serve(ReplayCluster& cluster, const ServeOptions& options) {
+  return Server(cluster, options).run();
+}
+
+}  // namespace schedmate::replay
