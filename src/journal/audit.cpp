@@ -219,6 +219,24 @@ Result<std::vector<AuditEntry>> audit_entries(const JournalFile& file, std::int6
   return entries;
 }
 
+Result<std::vector<Action>> read_actions(const JournalFile& file, std::int64_t since,
+                                         std::size_t limit) {
+  const auto database = open_to_read(file);
+  if (!database) return tl::unexpected(database.error());
+  std::vector<Action> actions;
+  {
+    Query rows(**database, "SELECT body FROM actions WHERE id > ? ORDER BY id LIMIT ?");
+    rows.bind(since).bind(static_cast<std::int64_t>(limit));
+    while (rows.next()) {
+      auto action = read_action(rows.text(0));
+      if (!action) return tl::unexpected(action.error());
+      actions.push_back(std::move(*action));
+    }
+  }
+  if (auto read = (*database)->take_error(); !read) return tl::unexpected(read.error());
+  return actions;
+}
+
 Result<AuditVerdict> verify(const JournalFile& file) {
   const auto database = open_to_read(file);
   if (!database) return tl::unexpected(database.error());

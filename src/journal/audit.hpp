@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The audit chain as it is read, by whoever may read the file, while the daemon writes it
+/// The audit chain and the actions as they are read, by whoever may read the file, while the daemon writes it
 /// (docs/formats/audit.md). Any thread; each call opens the file for itself.
 
 #include <cstdint>
 #include <optional>
+#include <schedmate/action.hpp>
 #include <schedmate/result.hpp>
 #include <string>
 #include <vector>
@@ -31,6 +32,10 @@ struct AuditEntry {
 /// entries are after -3. Errors: unavailable (no such file), invalid (not ours).
 [[nodiscard]] Result<std::vector<AuditEntry>> audit_entries(const JournalFile& file,
                                                             std::int64_t since, std::size_t limit);
+
+/// Actions with ids after `since`, by id, as far as they are kept. Errors: likewise.
+[[nodiscard]] Result<std::vector<Action>> read_actions(const JournalFile& file, std::int64_t since,
+                                                       std::size_t limit);
 
 struct AuditFault {
   std::int64_t sequence = 0;  ///< the first entry that is wrong; 0: none of them, but the rest

@@ -97,6 +97,10 @@ class Actions {
   [[nodiscard]] const Action* find(std::int64_t id) const;
   /// Those that are on their way, or verified and can be undone.
   [[nodiscard]] const std::map<std::int64_t, Action>& all() const { return actions_; }
+  /// As they were last read.
+  [[nodiscard]] const std::map<std::string, SeenNode, std::less<>>& nodes() const {
+    return nodes_;
+  }
   /// Ended since the last call, newest last.
   std::vector<Action> take_ended();
   /// The start of the job that is on its way; null: none.

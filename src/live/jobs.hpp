@@ -5,6 +5,7 @@
 /// what has happened to whom since the last one. Each attempt's life is told once, also across
 /// restarts of the program: what was told is kept (text()) until the cluster shows the job no more.
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -51,6 +52,7 @@ class Jobs {
   [[nodiscard]] const std::map<std::string, Attempt>& all() const { return jobs_; }
   [[nodiscard]] std::size_t waiting() const;
   /// Ends are asked for from here on.
+  void know_ends_until(SimTime when) { ended_since_ = std::max(ended_since_, when); }
   [[nodiscard]] SimTime ended_since() const { return ended_since_; }
 
   /// What restore() takes: the attempt and how far its life was told.

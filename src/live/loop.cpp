@@ -5,10 +5,13 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/text.hpp"
+
 namespace schedmate::live {
 namespace {
 
 constexpr std::string_view kept_past = "acting";
+constexpr std::string_view kept_read = "ends are known until";
 
 Actions::Restored restored_of(const Past& past, SimTime now) {
   const auto acting = past.kept.find(std::string(kept_past));
@@ -20,7 +23,10 @@ Actions::Restored restored_of(const Past& past, SimTime now) {
 Loop::Loop(LoopOptions options, Past past, SimTime now)
     : options_(std::move(options)), actions_(options_.settings, restored_of(past, now)) {
   for (const auto& [name, value] : past.kept)
-    if (name.starts_with(Jobs::key(""))) (void)jobs_.restore(value);
+    if (name.starts_with(Jobs::key("")))
+      (void)jobs_.restore(value);
+    else if (name == kept_read)
+      jobs_.know_ends_until(at(parse_number<std::int64_t>(value).value_or(0)));
 }
 
 std::vector<Effect> Loop::step(const Event& event, SimTime now) {
@@ -112,7 +118,7 @@ void Loop::take(const Listed& event, SimTime now) {
   const Listing& listing = *event.listing;
   const std::vector<Change> changes = jobs_.take(listing);
   for (const Change& change : changes) tell(change, now);
-  keep_jobs();
+  if (!changes.empty() || !jobs_.forgotten().empty()) keep_jobs();
   see_nodes(listing, now);
   if (read_before_)
     for (const Change& change : changes) follow(change, now);
@@ -138,12 +144,8 @@ void Loop::flush(SimTime now) {
   for (auto& [what, by, note] : record.remarks)
     batch_.remarks.push_back({std::move(what), now, std::move(by), std::move(note)});
   if (record.past) batch_.kept.push_back({std::string(kept_past), std::move(*record.past)});
-  const bool calls_again = batch_.steps.empty() && batch_.actions.empty() &&
-                           batch_.remarks.empty() && batch_.events.empty() && batch_.kept.empty();
-  if (calls_again) {
-    take(Appended{}, now);  // repeated calls need no new record
-    return;
-  }
+  if (nothing_to_record()) return take(Appended{}, now);  // repeated calls need no new record
+  note_actions();
   appending_ = true;
   effects_.emplace_back(Append{std::exchange(batch_, {})});
   if (!options_.settings.rules.record_first) {
@@ -155,9 +157,23 @@ void Loop::flush(SimTime now) {
   }
 }
 
+bool Loop::nothing_to_record() const {
+  return batch_.steps.empty() && batch_.actions.empty() && batch_.remarks.empty() &&
+         batch_.events.empty() && batch_.kept.empty();
+}
+
+void Loop::note_actions() {
+  const auto note = [&](std::int64_t id, ActionState state) {
+    effects_.emplace_back(Noted{Noted::What::action, std::to_string(id), state});
+  };
+  for (const journal::NewStep& step : batch_.steps) note(step.action, step.step.state);
+  for (const Action& action : batch_.actions) note(action.id, action.state());
+}
+
 // Jobs -------------------------------------------------------------------------------------------
 
 void Loop::tell(const Change& change, SimTime now) {
+  effects_.emplace_back(Noted{Noted::What::job, change.attempt.seen.id, {}});
   if (change.kind == Change::Kind::altered) return;
   const SeenJob& seen = change.attempt.seen;
   nlohmann::json body{{"submitted_s", seconds_of(seen.submitted)},
@@ -176,6 +192,7 @@ void Loop::tell(const Change& change, SimTime now) {
 
 void Loop::keep_jobs() {
   for (const std::string& key : jobs_.forgotten()) batch_.kept.push_back({key, ""});
+  batch_.kept.push_back({std::string(kept_read), std::to_string(seconds_of(jobs_.ended_since()))});
 }
 
 KnownJob Loop::known(const Attempt& attempt) {

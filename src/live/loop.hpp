@@ -73,11 +73,17 @@ struct Answer {
   std::uint64_t number = 0;
   Result<std::int64_t> result;  ///< of an undo the new action, else the action
 };
+/// For those who follow: it has changed.
+struct Noted {
+  enum class What : std::uint8_t { job, action } what;
+  std::string id;
+  ActionState state = ActionState::planned;  ///< of an action
+};
 /// The loop is over.
 struct Stop {
   Error error;
 };
-using Effect = std::variant<Append, MakeCall, List, Answer, Stop>;
+using Effect = std::variant<Append, MakeCall, List, Answer, Noted, Stop>;
 
 struct LoopOptions {
   Settings settings;
@@ -140,6 +146,8 @@ class Loop {
   [[nodiscard]] KnownJob known(const Attempt& attempt);
   void ask_to_list();
   void flush(SimTime now);
+  [[nodiscard]] bool nothing_to_record() const;
+  void note_actions();
 
   LoopOptions options_;
   Jobs jobs_;

@@ -45,6 +45,7 @@ class LoopDriver {
     take(loop_.step(live::Listed{list.number, cluster_.list(list.ended_since, within)}, now));
   }
   void carry_out(const live::Answer& /*answer*/, SimTime /*now*/) {}
+  void carry_out(const live::Noted& /*noted*/, SimTime /*now*/) {}
   void carry_out(const live::Stop& /*stop*/, SimTime /*now*/) { over_ = true; }
 
   live::Loop& loop_;

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What the routes of http/routes.def give, from the state of the loop. Called by its thread.
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "http/events.hpp"
+#include "http/request.hpp"
+#include "live/loop.hpp"
+
+namespace schedmate::daemon {
+
+struct State {
+  const live::Loop& loop;
+  SimTime now;
+  std::string journal;  ///< its file
+};
+
+/// What an operator has decided; nothing where the request is no such. Errors: invalid.
+[[nodiscard]] std::optional<Result<live::Decided>> decision_of(const http::Request& request);
+
+[[nodiscard]] http::Reply answer_to(const http::Request& request, const State& state,
+                                    const std::shared_ptr<http::EventLog>& events);
+[[nodiscard]] http::Reply action_reply(std::int64_t id, const State& state);
+
+/// For the stream; nothing when it is gone.
+[[nodiscard]] std::optional<http::Event> event_of(const live::Noted& noted, const State& state);
+
+}  // namespace schedmate::daemon

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/configuration.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <schedmate/trace.hpp>
+#include <utility>
+
+namespace schedmate::daemon {
+namespace {
+
+using settings::Settings;
+
+/// An error of a setting names it.
+tl::unexpected<Error> of_setting(std::string_view key, const Error& error) {
+  return fail(error.code, fmt::format("setting {}: {}", key, error.message));
+}
+
+Result<std::shared_ptr<const Replay>> read_replay(const Settings& settings) {
+  const std::string spec = settings.text("cluster.replay.trace");
+  if (spec.empty())
+    return fail(ErrorCode::invalid,
+                "setting cluster.replay.trace: a replay needs a trace, as FORMAT:PATH");
+  auto trace = read_trace(spec, {});
+  if (!trace) return of_setting("cluster.replay.trace", trace.error());
+  auto made = std::make_shared<Replay>();
+  const std::string file = settings.text("cluster.replay.file");
+  if (file.empty() && !trace->cluster)
+    return fail(ErrorCode::invalid,
+                "setting cluster.replay.file: this trace names no cluster, so a file must");
+  if (file.empty()) {
+    made->cluster = *trace->cluster;
+  } else {
+    auto cluster = read_cluster(file);
+    if (!cluster) return of_setting("cluster.replay.file", cluster.error());
+    made->cluster = std::move(*cluster);
+  }
+  made->trace = std::move(*trace);
+  made->speed = settings.whole("cluster.replay.speed");
+  return made;
+}
+
+/// What the policy knows of a job's length: the user's past runs in the pool.
+Result<live::LoopOptions> make_loop(const Settings& settings, const ClusterSpec& cluster) {
+  const std::string spec = settings.text("order.policy");
+  const std::size_t colon = std::min(spec.find(':'), spec.size());
+  PolicyOptions options;
+  if (colon < spec.size()) options.add_defaults(std::string_view(spec).substr(colon + 1));
+  auto scheduler = make_scheduler(spec.substr(0, colon), {cluster}, std::move(options));
+  if (!scheduler) return of_setting("order.policy", scheduler.error());
+  if (scheduler->profiler)
+    return fail(ErrorCode::unsupported,
+                "setting order.policy: a policy with a profiler runs in the simulator only");
+  auto estimator = make_estimator("last_k", {});
+  if (!estimator) return tl::unexpected(estimator.error());
+  live::LoopOptions made;
+  made.pool = [cluster, decide = scheduler->decide,
+               estimator = std::move(*estimator)](const std::string& name) {
+    live::VirtualCluster::Setup setup;
+    setup.name = name;
+    setup.policy = decide;
+    setup.estimator = estimator;
+    for (const PartitionSpec& partition : cluster.partitions)
+      if (partition.name == name) setup.round = partition.round;
+    return setup;
+  };
+  return made;
+}
+
+Mode mode(const Settings& settings, std::string_view key) {
+  return mode_of(settings.text(key)).value_or(Mode::observe);
+}
+
+live::Settings acting(const Settings& settings) {
+  live::Settings made;
+  made.instance = settings.text("cluster.name");
+  made.modes = {mode(settings, "mode.order"), mode(settings, "mode.recover"),
+                mode(settings, "mode.pack"), mode(settings, "mode.annotate"),
+                mode(settings, "mode.notify")};
+  made.caps = {settings.whole("caps.drained_nodes_max"), settings.whole("caps.drained_pct_max"),
+               settings.whole("caps.requeues_per_job"), settings.whole("caps.actions_per_hour"),
+               settings.whole("caps.breaker_pct")};
+  return made;
+}
+
+http::ServerOptions doors(const Settings& settings) {
+  http::ServerOptions made;
+  made.unix_path = settings.text("listen.unix");
+  made.tcp = settings.text("listen.tcp");
+  made.tokens_file = settings.text("access.tokens_file");
+  made.access.operators = settings.names("access.operators");
+  made.access.viewers = settings.names("access.viewers");
+  made.access.viewers_see_all = settings.text("access.viewers_see") == "all";
+  return made;
+}
+
+bool is_name(std::string_view text) {
+  return !text.empty() && text.size() <= 64 && std::ranges::all_of(text, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '.' || c == '_';
+  });
+}
+
+}  // namespace
+
+Result<Configuration> configure(const settings::Session& session) {
+  const Settings& settings = session.settings;
+  Configuration made;
+  made.state_dir = session.state_dir();
+  made.instance = settings.text("cluster.name");
+  if (!is_name(made.instance))
+    return fail(ErrorCode::invalid,
+                "setting cluster.name: letters, digits, '-', '.' and '_', at most 64");
+  made.writer = fmt::format("{}:{}", session.environment.host, ::getpid());
+  auto replay = read_replay(settings);
+  if (!replay) return tl::unexpected(replay.error());
+  made.replay = std::move(*replay);
+  auto loop = make_loop(settings, made.replay->cluster);
+  if (!loop) return tl::unexpected(loop.error());
+  made.loop = std::move(*loop);
+  made.loop.settings = acting(settings);
+  made.poll = std::chrono::milliseconds(settings.whole("cluster.poll_ms"));
+  made.http = doors(settings);
+  if (made.http.unix_path.empty() && made.http.tcp.empty())
+    return fail(ErrorCode::invalid,
+                "settings listen.unix and listen.tcp: it must answer on at least one of them");
+  return made;
+}
+
+}  // namespace schedmate::daemon

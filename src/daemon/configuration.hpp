@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What schedmated is started with, from its settings.
+
+#include <memory>
+#include <schedmate/job.hpp>
+#include <schedmate/scheduler.hpp>
+#include <string>
+
+#include "http/options.hpp"
+#include "live/loop.hpp"
+#include "settings/session.hpp"
+
+namespace schedmate::daemon {
+
+struct Replay {
+  Trace trace;
+  ClusterSpec cluster;
+  std::int64_t speed = 0;
+};
+
+struct Configuration {
+  std::string state_dir;
+  std::string instance;  ///< of the marks on the cluster: its name
+  std::string writer;    ///< HOST:PID, of the journal
+  std::shared_ptr<const Replay> replay;
+  live::LoopOptions loop;
+  std::chrono::milliseconds poll{1000};
+  http::ServerOptions http;  ///< doors and access
+};
+
+/// Reads the trace and makes the policy. Errors: invalid, not_found, unsupported: what is wrong and
+/// which setting says so.
+[[nodiscard]] Result<Configuration> configure(const settings::Session& session);
+
+}  // namespace schedmate::daemon

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/daemon.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <variant>
+
+#include "base/own_files.hpp"
+#include "daemon/answers.hpp"
+#include "daemon/worker.hpp"
+#include "http/events.hpp"
+#include "http/server.hpp"
+#include "replay/remote.hpp"
+
+namespace schedmate::daemon {
+namespace {
+
+constexpr Connector::Deadline call_deadline{10'000};
+
+/// Somebody at the front door.
+struct Question {
+  http::Request request;
+  std::shared_ptr<http::Answer> answer;
+};
+struct Advanced {
+  Result<replay::RemoteCluster::Time> time;
+};
+using Arrival = std::variant<live::Event, Question, Advanced>;
+
+class Daemon {
+ public:
+  Daemon(const Configuration& configuration, const Surroundings& surroundings)
+      : configuration_(configuration),
+        surroundings_(surroundings),
+        cluster_(configuration.state_dir + "/replay.sock"),
+        events_(std::make_shared<http::EventLog>()) {}
+
+  Result<void> run() {
+    if (auto made = make_own_folder(configuration_.state_dir); !made)
+      return tl::unexpected(made.error());
+    auto journal = journal::Journal::open(
+        {.path = journal::journal_path(configuration_.state_dir), .instance = configuration_.writer},
+        surroundings_.clock);
+    if (!journal) return tl::unexpected(journal.error());
+    journal_ = std::move(*journal);
+    auto time = cluster_.advance(at(0), call_deadline);
+    if (!time) return tl::unexpected(time.error());
+    now_ = time->now;
+    if (auto began = begin(); !began) return began;
+    if (auto opened = open_door(); !opened) return opened;
+    surroundings_.ready();
+    while (!surroundings_.stopped() && !failed_) turn();
+    door_->stop();
+    if (failed_) return tl::unexpected(*failed_);
+    return {};
+  }
+
+ private:
+  /// A loop of what the journal holds.
+  Result<void> begin() {
+    live::Past past;
+    auto open = journal_->open_actions();
+    auto next = journal_->next_action();
+    auto kept = journal_->all_kept();
+    if (!open || !next || !kept)
+      return tl::unexpected(!open ? open.error() : !next ? next.error() : kept.error());
+    past = {std::move(*open), *next, std::move(*kept)};
+    live::LoopOptions options = configuration_.loop;
+    options.poll = Seconds(0);
+    loop_ = std::make_unique<live::Loop>(std::move(options), std::move(past), now_);
+    return {};
+  }
+
+  Result<void> open_door() {
+    http::ServerOptions options = configuration_.http;
+    options.clock = surroundings_.clock;
+    options.user_name = surroundings_.user_name;
+    options.events = events_;
+    options.handler = [this](http::Request request, http::Answer answer) {
+      inbox_.put(Question{std::move(request), std::make_shared<http::Answer>(std::move(answer))});
+    };
+    options.ready = [this] { return readiness(); };
+    auto door = http::Server::start(options);
+    if (!door) return tl::unexpected(door.error());
+    door_ = std::move(*door);
+    return {};
+  }
+
+  void turn() {
+    constexpr std::chrono::milliseconds longest{100};
+    for (Arrival& arrival : inbox_.take(std::min(longest, configuration_.poll)))
+      std::visit([&](auto& each) { take(each); }, arrival);
+    if (out_ > 0 || failed_) return;
+    if (configuration_.replay->speed == 0) return go_on();
+    const auto passed = surroundings_.clock.now() - last_tick_;
+    if (passed < configuration_.poll) return;
+    last_tick_ = surroundings_.clock.now();
+    step(live::Ticked{});
+  }
+
+  /// Where time waits for us: on to what happens next.
+  void go_on() {
+    if (over_ && loop_->next_wake() == never) return;
+    ++out_;
+    connector_.ask([this, to = loop_->next_wake()] {
+      inbox_.put(Advanced{cluster_.advance(to, call_deadline)});
+    });
+  }
+
+  void take(Advanced& advanced) {
+    --out_;
+    blind_ = !advanced.time;
+    if (!advanced.time) return;
+    const bool is_new = advanced.time->now > now_ || !ticked_;
+    over_ = advanced.time->next == never && !is_new && loop_->jobs().waiting() == 0;
+    now_ = advanced.time->now;
+    ticked_ = true;
+    step(live::Ticked{});
+  }
+
+  void take(live::Event& event) {
+    --out_;
+    if (const auto* const listed = std::get_if<live::Listed>(&event)) {
+      blind_ = !listed->listing;
+      if (listed->listing) now_ = std::max(now_, listed->listing->now);
+    }
+    step(event);
+  }
+
+  void take(Question& question) {
+    const State state{*loop_, now_, journal::journal_path(configuration_.state_dir)};
+    const auto decision = decision_of(question.request);
+    if (!decision) {
+      (*question.answer)(answer_to(question.request, state, events_));
+      return;
+    }
+    if (!*decision) {
+      (*question.answer)(http::error_reply(decision->error()));
+      return;
+    }
+    live::Decided asked = **decision;
+    asked.number = ++questions_;
+    asking_[asked.number] = question.answer;
+    step(asked);
+  }
+
+  void step(const live::Event& event) {
+    for (live::Effect& effect : loop_->step(event, now_))
+      std::visit([&](auto& each) { carry_out(each); }, effect);
+  }
+
+  void carry_out(live::Append& append) {
+    ++out_;
+    writer_.ask([this, batch = std::move(append.batch)] {
+      inbox_.put(live::Event(live::Appended{journal_->append(batch)}));
+    });
+  }
+  void carry_out(live::MakeCall& call) {
+    ++out_;
+    connector_.ask([this, call = std::move(call)] {
+      inbox_.put(live::Event(live::Returned{call.action, cluster_.call(call.call, call_deadline)}));
+    });
+  }
+  void carry_out(live::List& list) {
+    ++out_;
+    connector_.ask([this, list] {
+      inbox_.put(live::Event(
+          live::Listed{list.number, cluster_.list(list.ended_since, call_deadline)}));
+    });
+  }
+  void carry_out(live::Answer& answer) {
+    const auto found = asking_.find(answer.number);
+    if (found == asking_.end()) return;
+    const State state{*loop_, now_, journal::journal_path(configuration_.state_dir)};
+    (*found->second)(answer.result ? action_reply(*answer.result, state)
+                                   : http::error_reply(answer.result.error()));
+    asking_.erase(found);
+  }
+  void carry_out(live::Noted& noted) {
+    const State state{*loop_, now_, ""};
+    if (auto event = event_of(noted, state)) events_->publish(std::move(*event));
+  }
+  /// Crash-only: what the journal holds decides how it goes on.
+  void carry_out(live::Stop& stop) {
+    surroundings_.report(stop.error.message);
+    if (stop.error.code != ErrorCode::unavailable) {
+      failed_ = stop.error;
+      return;
+    }
+    if (auto again = journal_->reopen(); !again) failed_ = again.error();
+    if (!failed_)
+      if (auto began = begin(); !began) failed_ = began.error();
+  }
+
+  http::Readiness readiness() const {
+    if (blind_) return {false, {"the cluster does not answer"}};
+    return {};
+  }
+
+  const Configuration& configuration_;
+  const Surroundings& surroundings_;
+  replay::RemoteCluster cluster_;  // the connector's thread alone, once it runs
+  std::shared_ptr<http::EventLog> events_;
+  std::unique_ptr<journal::Journal> journal_;  // the writer's thread alone
+  std::unique_ptr<live::Loop> loop_;
+  Inbox<Arrival> inbox_;
+  std::unique_ptr<http::Server> door_;
+  std::map<std::uint64_t, std::shared_ptr<http::Answer>> asking_;
+  std::uint64_t questions_ = 0;
+  SimTime now_;
+  std::size_t out_ = 0;  // effects whose events are still to come
+  bool over_ = false, ticked_ = false;
+  std::atomic<bool> blind_ = false;
+  std::chrono::nanoseconds last_tick_{};
+  std::optional<Error> failed_;
+  Worker connector_, writer_;  // last: they use what stands above
+};
+
+}  // namespace
+
+Result<void> run(const Configuration& configuration, const Surroundings& surroundings) {
+  return Daemon(configuration, surroundings).run();
+}
+
+}  // namespace schedmate::daemon
