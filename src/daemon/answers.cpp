@@ -237,6 +237,17 @@ std::optional<Result<live::Decided>> decision_of(const http::Request& request) {
   return made;
 }
 
+std::optional<http::Reply> past_decision(const live::Decided& asked, const State& state) {
+  if (asked.action == 0 || state.loop.actions().find(asked.action) != nullptr) return std::nullopt;
+  const auto action = find_action(asked.action, state);
+  if (!action) return std::nullopt;
+  const bool undoes = asked.what == live::Decided::What::undo;
+  return http::error_reply(
+      Error{ErrorCode::conflict,
+            fmt::format("action {} is {}, its end: {}", action->id, name_of(action->state()),
+                        undoes ? "there is nothing to undo" : "there is nothing to decide")});
+}
+
 http::Reply action_reply(std::int64_t id, const State& state) {
   if (id == 0)
     return http::json_reply({{"schema", "schedmate.breaker.v1"},

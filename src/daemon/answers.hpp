@@ -22,6 +22,10 @@ struct State {
 /// What an operator has decided; nothing where the request is no such. Errors: invalid.
 [[nodiscard]] std::optional<Result<live::Decided>> decision_of(const http::Request& request);
 
+/// The answer where the action has come to its end; nothing where it is open, or there is none.
+[[nodiscard]] std::optional<http::Reply> past_decision(const live::Decided& asked,
+                                                       const State& state);
+
 [[nodiscard]] http::Reply answer_to(const http::Request& request, const State& state,
                                     const std::shared_ptr<http::EventLog>& events);
 [[nodiscard]] http::Reply action_reply(std::int64_t id, const State& state);

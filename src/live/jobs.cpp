@@ -109,15 +109,17 @@ std::vector<Change> Jobs::take(const Listing& listing) {
     job = jobs_.erase(job);
   }
   ended_since_ = std::max(ended_since_, listing.now - late);
-  const auto order = [](const Change& change) {
+  return changes;
+}
+
+void sort_for_policies(std::vector<Change>& changes) {
+  std::ranges::stable_sort(changes, {}, [](const Change& change) {
     const bool ends = change.kind == Change::Kind::ended;
     constexpr std::array rank = {3, 2, 0, 1, 4};
     return std::tuple(rank.at(static_cast<std::size_t>(change.kind)),
                       ends ? change.attempt.seen.ended.value_or(never) : SimTime(),
                       ends ? change.attempt.starts : 0);
-  };
-  std::ranges::stable_sort(changes, {}, order);
-  return changes;
+  });
 }
 
 std::string Jobs::text(const Attempt& attempt) {

@@ -36,15 +36,17 @@ struct Change {
   SeenJob before;   ///< as it was; of `arrived` empty
 };
 [[nodiscard]] std::string_view name_of(Change::Kind kind);
+/// Into the order in which policies are told: ends (by time, then start), what vanished, starts,
+/// arrivals, the rest.
+void sort_for_policies(std::vector<Change>& changes);
 
 class Jobs {
  public:
   /// Continues where an earlier process was: a value of text(). Errors: invalid.
   Result<void> restore(std::string_view text);
 
-  /// What is new, in the order in which policies are told: ends (in order of time, then start),
-  /// what vanished, starts, arrivals, the rest. A job of which several things are seen at once has
-  /// them all told. Nothing for a reading of a version that was taken.
+  /// What is new. A job of which several things are seen at once has them all told, in their order.
+  /// Nothing for a reading of a version that was taken.
   std::vector<Change> take(const Listing& listing);
 
   [[nodiscard]] const Attempt* find(const std::string& id) const;

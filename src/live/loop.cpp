@@ -116,9 +116,10 @@ void Loop::take(const Listed& event, SimTime now) {
   }
   ++counts_.readings;
   const Listing& listing = *event.listing;
-  const std::vector<Change> changes = jobs_.take(listing);
+  std::vector<Change> changes = jobs_.take(listing);
   for (const Change& change : changes) tell(change, now);
-  if (!changes.empty() || !jobs_.forgotten().empty()) keep_jobs();
+  if (!changes.empty() || !jobs_.forgotten().empty()) keep_jobs(changes);
+  sort_for_policies(changes);
   see_nodes(listing, now);
   if (read_before_)
     for (const Change& change : changes) follow(change, now);
@@ -186,11 +187,17 @@ void Loop::tell(const Change& change, SimTime now) {
        .subject = seen.id,
        .body = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
        .when = now});
-  if (!options_.settings.rules.tells_once) return;
-  batch_.kept.push_back({Jobs::key(seen.id), Jobs::text(change.attempt)});
 }
 
-void Loop::keep_jobs() {
+/// As they are now, whatever has happened to them in between.
+void Loop::keep_jobs(const std::vector<Change>& changes) {
+  std::set<std::string> ids;
+  for (const Change& change : changes)
+    if (change.kind != Change::Kind::altered) ids.insert(change.attempt.seen.id);
+  for (const std::string& id : ids)
+    if (const Attempt* const attempt = jobs_.find(id);
+        attempt != nullptr && options_.settings.rules.tells_once)
+      batch_.kept.push_back({Jobs::key(id), Jobs::text(*attempt)});
   for (const std::string& key : jobs_.forgotten()) batch_.kept.push_back({key, ""});
   batch_.kept.push_back({std::string(kept_read), std::to_string(seconds_of(jobs_.ended_since()))});
 }

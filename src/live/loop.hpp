@@ -133,7 +133,7 @@ class Loop {
   void take(const Ticked& event, SimTime now);
 
   void tell(const Change& change, SimTime now);
-  void keep_jobs();
+  void keep_jobs(const std::vector<Change>& changes);
   void see_nodes(const Listing& listing, SimTime now);
   void follow(const Change& change, SimTime now);
   void follow_start(Pool& pool, const Change& change);

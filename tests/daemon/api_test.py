@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the daemon answers, beside a replay: api_test.py SCHEDMATED TRACE"""
+import sys
+
+from site_of import Site
+
+
+def expect(what, holds):
+    if not holds:
+        raise SystemExit(f"FAILED: {what}")
+    print("ok:", what)
+
+
+def in_shadow(daemon, trace):
+    site = Site(daemon, trace, 60, '[order]\npolicy = "fifo"\n')
+    each = site.start()
+    site.wait(site.answers, "it answers")
+    site.wait(lambda: site.ask("GET", "/api/v1/actions")[1]["actions"], "it decides")
+    actions = site.ask("GET", "/api/v1/actions")[1]["actions"]
+    expect("in shadow each decision is recorded", {action["state"] for action in actions} == {"shadowed"})
+    expect("in shadow nothing is called", (site.state / "replay.jsonl").read_text() == "")
+    expect("a job waits", site.ask("GET", "/api/v1/jobs?state=pending")[1]["jobs"])
+    each.terminate()
+    expect("SIGTERM ends it with 0", each.wait(timeout=5) == 0)
+    site.end()
+
+
+def by_approval(daemon, trace):
+    site = Site(daemon, trace, 60, '[order]\npolicy = "fifo"\n[mode]\norder = "approve"\n')
+    each = site.start()
+    site.wait(site.answers, "it answers")
+    site.wait(lambda: site.ask("GET", "/api/v1/actions?state=waiting")[1]["actions"], "it asks")
+    action = site.ask("GET", "/api/v1/actions?state=waiting")[1]["actions"][0]
+    path = f"/api/v1/actions/{action['id']}"
+    job = f"/api/v1/jobs/{action['call']['job']}"
+    expect("the job waits", site.ask("GET", job)[1]["state"] == "pending")
+    expect("nothing is called before", (site.state / "replay.jsonl").read_text() == "")
+    expect("approved", site.ask("POST", path + "/approve")[0] == 200)
+    site.wait(lambda: site.ask("GET", path)[1]["state"] == "verified", "the start is seen")
+    expect("the job has run", site.ask("GET", job)[1]["started_s"] is not None)
+    by = [step["by"] for step in site.ask("GET", path)[1]["steps"] if step["state"] == "approved"]
+    expect("who approved is on record", by == ["uid 0"] or by and by[0].startswith("uid "))
+    status, error = site.ask("POST", path + "/approve")
+    expect("a second approval is a conflict", status == 409 and "its end" in error["message"])
+    status, error = site.ask("POST", path + "/undo")
+    expect("a start cannot be undone, and the error says so", status == 409)
+    status, error = site.ask("POST", "/api/v1/actions/99999/approve")
+    expect("an unknown action is not found", status == 404)
+    expect("the breaker closes", site.ask("POST", "/api/v1/breaker/close")[0] == 200)
+    entries = site.ask("GET", "/api/v1/audit?since=0")[1]["entries"]
+    expect("the chain tells of it", any(entry.get("state") == "approved" for entry in entries))
+    changes = site.ask("GET", "/api/v1/changes?since=0")[1]
+    expect("changes are told", changes["full"] or any(change["kind"] == "job" for change in changes["changes"]))
+    expect("the nodes are there", site.ask("GET", "/api/v1/cluster")[1]["nodes"])
+    expect("it says that it is ready", site.ask("GET", "/readyz")[1]["ready"])
+    other = site.start()
+    expect("a second daemon is refused", other.wait(timeout=10) == 4)
+    told = other.stderr.read().decode()
+    expect(f"and says by whom: {told.strip()}", f":{each.pid}" in told)
+    each.terminate()
+    each.wait()
+    site.end()
+
+
+in_shadow(*sys.argv[1:3])
+by_approval(*sys.argv[1:3])
