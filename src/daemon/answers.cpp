@@ -72,8 +72,8 @@ std::string query(const http::Request& request, std::string_view name) {
 
 std::size_t limit_of(const http::Request& request) {
   constexpr std::size_t usual = 1000, most = 100'000;
-  return std::clamp<std::size_t>(
-      parse_number<std::size_t>(query(request, "limit")).value_or(usual), 1, most);
+  return std::clamp<std::size_t>(parse_number<std::size_t>(query(request, "limit")).value_or(usual),
+                                 1, most);
 }
 
 /// The cursor is the id of the last job of the page before.
@@ -250,8 +250,8 @@ std::optional<http::Reply> past_decision(const live::Decided& asked, const State
 
 http::Reply action_reply(std::int64_t id, const State& state) {
   if (id == 0)
-    return http::json_reply({{"schema", "schedmate.breaker.v1"},
-                             {"open", state.loop.actions().breaker_open()}});
+    return http::json_reply(
+        {{"schema", "schedmate.breaker.v1"}, {"open", state.loop.actions().breaker_open()}});
   const auto action = find_action(id, state);
   return action ? http::json_reply(action_document(*action))
                 : not_found(fmt::format("no action {}", id));

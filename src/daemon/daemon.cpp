@@ -42,9 +42,9 @@ class Daemon {
   Result<void> run() {
     if (auto made = make_own_folder(configuration_.state_dir); !made)
       return tl::unexpected(made.error());
-    auto journal = journal::Journal::open(
-        {.path = journal::journal_path(configuration_.state_dir), .instance = configuration_.writer},
-        surroundings_.clock);
+    auto journal = journal::Journal::open({.path = journal::journal_path(configuration_.state_dir),
+                                           .instance = configuration_.writer},
+                                          surroundings_.clock);
     if (!journal) return tl::unexpected(journal.error());
     journal_ = std::move(*journal);
     auto time = cluster_.advance(at(0), call_deadline);
@@ -172,8 +172,8 @@ class Daemon {
   void carry_out(live::List& list) {
     ++out_;
     connector_.ask([this, list] {
-      inbox_.put(live::Event(
-          live::Listed{list.number, cluster_.list(list.ended_since, call_deadline)}));
+      inbox_.put(
+          live::Event(live::Listed{list.number, cluster_.list(list.ended_since, call_deadline)}));
     });
   }
   void carry_out(live::Answer& answer) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The audit chain and the actions as they are read, by whoever may read the file, while the daemon writes it
-/// (docs/formats/audit.md). Any thread; each call opens the file for itself.
+/// The audit chain and the actions as they are read, by whoever may read the file, while the daemon
+/// writes it (docs/formats/audit.md). Any thread; each call opens the file for itself.
 
 #include <cstdint>
 #include <optional>

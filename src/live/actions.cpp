@@ -12,6 +12,8 @@ namespace {
 
 using enum ActionState;
 
+const std::string own_name = "schedmate";
+
 bool wants_witnesses(const ActionCall& call) {
   return call.kind == ActionKind::drain_node ||
          (call.kind == ActionKind::requeue_excluding && !call.nodes.empty());
@@ -60,9 +62,8 @@ Actions::Actions(Settings settings, Restored restored)
     if (called) calls_[id] = {1, CallReply{CallOutcome::unknown, "restarted", {}}, 0, restored.now};
     Action& kept = actions_[id] = std::move(action);
     if (kept.state() == intended)
-      step(kept, ActionState::called, restored.now, "the program was started again");
-    if (kept.state() == planned || kept.state() == approved)
-      intend(kept, restored.now, "schedmate");
+      step(kept, {ActionState::called, restored.now, own_name, "the program was started again"});
+    if (kept.state() == planned || kept.state() == approved) intend(kept, restored.now, own_name);
   }
 }
 
@@ -109,11 +110,11 @@ std::optional<std::int64_t> Actions::propose(Proposal proposal, SimTime now) {
     count(proposal, now);
     if (rules.breaker && breaker_open()) return not_now(counts_.stopped);
   }
-  return record(std::move(proposal), mode, 0, "schedmate", now);
+  return record(std::move(proposal), {mode, 0, own_name, now});
 }
 
-std::int64_t Actions::record(Proposal proposal, Mode mode, std::int64_t undoes,
-                             const std::string& by, SimTime now) {
+std::int64_t Actions::record(Proposal proposal, const Deciding& deciding) {
+  const auto& [mode, undoes, by, now] = deciding;
   const std::string over = undoes == 0 && settings_.rules.caps ? over_cap(proposal) : "";
   const std::int64_t id = next_id_++;
   Action& action = actions_[id];
@@ -133,10 +134,10 @@ std::int64_t Actions::record(Proposal proposal, Mode mode, std::int64_t undoes,
   fresh_.insert(id);
   for (const std::string& target : targets_of(action.call)) targets_[target] = id;
   if (mode == Mode::shadow) {
-    step(action, shadowed, now, "");
+    step(action, {shadowed, now, own_name, ""});
   } else if (mode == Mode::approve || !over.empty()) {
     if (!over.empty()) ++counts_.capped;
-    step(action, waiting, now, over.empty() ? "for approval" : over);
+    step(action, {waiting, now, own_name, over.empty() ? "for approval" : over});
   } else {
     intend(action, now, by);
   }
@@ -151,12 +152,12 @@ void Actions::intend(Action& action, SimTime now, const std::string& by) {
   }
   calls_[id] = {};
   due_.push_back(id);
-  step(action, intended, now, "", by);
+  step(action, {intended, now, by, ""});
 }
 
-void Actions::step(Action& action, ActionState state, SimTime now, std::string_view note,
-                   const std::string& by) {
-  const ActionStep& made = action.steps.emplace_back(ActionStep{state, now, by, std::string(note)});
+void Actions::step(Action& action, ActionStep next) {
+  const ActionState state = next.state;
+  const ActionStep& made = action.steps.emplace_back(std::move(next));
   if (!fresh_.contains(action.id)) record_.steps.push_back({action.id, made});
   if (is_in_flight(state)) return;
   for (const std::string& target : targets_of(action.call)) {
@@ -170,11 +171,11 @@ void Actions::step(Action& action, ActionState state, SimTime now, std::string_v
 
 /// The outcome, by way of `called`.
 void Actions::come_out(Action& action, ActionState state, SimTime now, std::string_view note) {
-  if (action.state() == intended) step(action, called, now, "");
-  step(action, state, now, note);
+  if (action.state() == intended) step(action, {called, now, own_name, ""});
+  step(action, {state, now, own_name, std::string(note)});
   if (state == verified && action.undoes != 0)
     if (Action* const other = find(action.undoes); other != nullptr && other->state() == verified)
-      step(*other, undone, now, fmt::format("by action {}", action.id));
+      step(*other, {undone, now, own_name, fmt::format("by action {}", action.id)});
 }
 
 ActionRecord Actions::take() {
@@ -211,7 +212,7 @@ void Actions::returned(std::int64_t id, const CallReply& reply, std::uint64_t re
   found->second.reading = reading;
   found->second.since = now;
   Action& action = actions_.at(id);
-  if (action.state() == intended) step(action, called, now, reply.text);
+  if (action.state() == intended) step(action, {called, now, own_name, reply.text});
   if (!settings_.rules.reads_outcomes) return judge_reply(action, now);
   if (!settings_.rules.ambiguous_stops && reply.outcome == CallOutcome::unknown) due_.push_back(id);
 }
@@ -256,7 +257,7 @@ void Actions::judge_reply(Action& action, SimTime now) {
     case CallOutcome::refused:
       return come_out(action, failed, now, call.reply->text);
     case CallOutcome::unknown:
-      if (action.state() == called) step(action, ambiguous, now, call.reply->text);
+      if (action.state() == called) step(action, {ambiguous, now, own_name, call.reply->text});
       if (now - calls_.at(action.id).since >= settings_.waits.outcome)
         come_out(action, failed, now, "nobody knows whether it happened; it is not repeated");
   }
@@ -266,7 +267,7 @@ void Actions::judge_absent(Action& action, Call& call, SimTime now) {
   if (call.reply->outcome == CallOutcome::refused)
     return come_out(action, failed, now, call.reply->text);
   if (call.reply->outcome == CallOutcome::unknown && action.state() == called)
-    step(action, ambiguous, now, call.reply->text);
+    step(action, {ambiguous, now, own_name, call.reply->text});
   if (may_call_again(action, call, now)) {
     if (std::ranges::find(due_, action.id) == due_.end()) due_.push_back(action.id);
     return;
@@ -289,11 +290,11 @@ void Actions::watch(Action& action, const Reading& reading, SimTime now) {
       lifted_[action.call.nodes.front().node] = now;
       keep_past();
     }
-    return step(action, superseded, now, "somebody else changed it, or it is gone");
+    return step(action, {superseded, now, own_name, "somebody else changed it, or it is gone"});
   }
   const bool too_long = action.call.kind == ActionKind::hold && settings_.rules.fail_open &&
                         now - action.steps.back().when >= settings_.waits.hold;
-  if (too_long && !busy(action.call)) (void)undo(action.id, "schedmate", now);
+  if (too_long && !busy(action.call)) (void)undo(action.id, own_name, now);
 }
 
 /// The mark of an action that has ended otherwise: its call arrived late.
@@ -310,15 +311,14 @@ void Actions::free_orphans(const Reading& reading, SimTime now) {
     ActionCall call{.kind = ActionKind::undrain_node, .nodes = {{node.name, {}}}};
     call.text = node.reason.substr(0, node.reason.find(' '));
     if (!busy(call))
-      record({std::move(call), Area::recover, why, {}, node.reason}, Mode::act, 0, "schedmate",
-             now);
+      record({std::move(call), Area::recover, why, {}, node.reason}, {Mode::act, 0, own_name, now});
   }
   for (const SeenJob& job : reading.listing().jobs) {
     if (!job.held || job.phase != JobPhase::queued || !is_own_orphan(job.mark)) continue;
     ActionCall call{.kind = ActionKind::release, .job = job.id, .submitted = job.submitted};
     call.text = job.mark.substr(0, job.mark.find(' '));
     if (!busy(call))
-      record({std::move(call), Area::order, why, {}, job.mark}, Mode::act, 0, "schedmate", now);
+      record({std::move(call), Area::order, why, {}, job.mark}, {Mode::act, 0, own_name, now});
   }
 }
 
@@ -383,12 +383,12 @@ void Actions::count(const Proposal& proposal, SimTime now) {
 void Actions::open_breaker(SimTime now, const std::string& why) {
   if (!settings_.rules.breaker) return;
   breaker_since_ = now;
-  record_.remarks.push_back({"breaker opened", "schedmate", why});
+  record_.remarks.push_back({"breaker opened", own_name, why});
   keep_past();
   std::vector<std::int64_t> ids;
   for (const auto& [id, action] : actions_)
     if (action.state() == waiting) ids.push_back(id);
-  for (const std::int64_t id : ids) step(actions_.at(id), discarded, now, why);
+  for (const std::int64_t id : ids) step(actions_.at(id), {discarded, now, own_name, why});
 }
 
 void Actions::close_breaker(const std::string& by, SimTime now) {
@@ -403,12 +403,13 @@ void Actions::close_breaker(const std::string& by, SimTime now) {
 void Actions::tick(SimTime now) {
   forget_past(now);
   if (breaker_since_ && now - *breaker_since_ >= settings_.waits.breaker_quiet)
-    close_breaker("schedmate", now);
+    close_breaker(own_name, now);
   std::vector<std::int64_t> late;
   for (const auto& [id, action] : actions_)
     if (action.state() == waiting && now - action.steps.back().when >= settings_.waits.approval)
       late.push_back(id);
-  for (const std::int64_t id : late) step(actions_.at(id), expired, now, "nobody decided in time");
+  for (const std::int64_t id : late)
+    step(actions_.at(id), {expired, now, own_name, "nobody decided in time"});
 }
 
 void Actions::forget_past(SimTime now) {
@@ -455,7 +456,7 @@ Result<void> Actions::approve(std::int64_t id, const std::string& by, SimTime no
     return fail(ErrorCode::conflict,
                 fmt::format("action {} is {}: only what is waiting can be approved", id,
                             name_of(action->state())));
-  step(*action, approved, now, "", by);
+  step(*action, {approved, now, by, ""});
   intend(*action, now, by);
   return {};
 }
@@ -467,7 +468,7 @@ Result<void> Actions::reject(std::int64_t id, const std::string& by, SimTime now
     return fail(ErrorCode::conflict,
                 fmt::format("action {} is {}: only what is waiting can be rejected", id,
                             name_of(action->state())));
-  step(*action, rejected, now, "", by);
+  step(*action, {rejected, now, by, ""});
   return {};
 }
 
@@ -485,7 +486,7 @@ Result<std::int64_t> Actions::undo(std::int64_t id, const std::string& by, SimTi
   if (busy(*call))
     return fail(ErrorCode::conflict, "another action for the same target is on its way");
   return record({std::move(*call), Area::order, {fmt::format("undoes action {}", id)}, {}, ""},
-                Mode::act, id, by, now);
+                {Mode::act, id, by, now});
 }
 
 }  // namespace schedmate::live

@@ -98,9 +98,7 @@ class Actions {
   /// Those that are on their way, or verified and can be undone.
   [[nodiscard]] const std::map<std::int64_t, Action>& all() const { return actions_; }
   /// As they were last read.
-  [[nodiscard]] const std::map<std::string, SeenNode, std::less<>>& nodes() const {
-    return nodes_;
-  }
+  [[nodiscard]] const std::map<std::string, SeenNode, std::less<>>& nodes() const { return nodes_; }
   /// Ended since the last call, newest last.
   std::vector<Action> take_ended();
   /// The start of the job that is on its way; null: none.
@@ -120,10 +118,14 @@ class Actions {
   };
 
   Action* find(std::int64_t id);
-  std::int64_t record(Proposal proposal, Mode mode, std::int64_t undoes, const std::string& by,
-                      SimTime now);
-  void step(Action& action, ActionState state, SimTime now, std::string_view note,
-            const std::string& by = "schedmate");
+  struct Deciding {
+    Mode mode;
+    std::int64_t undoes;
+    std::string by;
+    SimTime now;
+  };
+  std::int64_t record(Proposal proposal, const Deciding& deciding);
+  void step(Action& action, ActionStep next);
   void come_out(Action& action, ActionState state, SimTime now, std::string_view note);
   void intend(Action& action, SimTime now, const std::string& by);
   void judge(Action& action, const Reading& reading, std::uint64_t number, SimTime now);

@@ -90,7 +90,8 @@ struct LoopOptions {
   Seconds poll{1};
   /// Who decides in a pool of that name; null: nobody starts jobs here.
   std::function<VirtualCluster::Setup(const std::string& name)> pool{};
-  /// What was measured of its GPU use; null: nothing. It stays where it is. Empty: nothing is known.
+  /// What was measured of its GPU use; null: nothing. It stays where it is. Empty: nothing is
+  /// known.
   std::function<const Profile*(const SeenJob& job)> profile{};
 };
 

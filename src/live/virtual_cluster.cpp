@@ -216,7 +216,8 @@ std::vector<JobId> VirtualCluster::running_on(const Placement& where, JobId exce
   for (const Slice& slice : where)
     for (std::uint64_t rest = slice.gpus; rest != 0; rest &= rest - 1)
       for (const JobId other : cluster_.residents(slice.node, std::countr_zero(rest)))
-        if (other != except && infos_.at(other).running && std::ranges::find(others, other) == others.end())
+        if (other != except && infos_.at(other).running &&
+            std::ranges::find(others, other) == others.end())
           others.push_back(other);
   return others;
 }

@@ -278,12 +278,12 @@ CallReply ReplayCluster::change_node(const ActionCall& call) {
   const bool is_up = vc->engine->cluster().state(node) == NodeState::up;
   if (call.kind == ActionKind::drain_node) {
     if (!is_up) return refused("it is not in service");
-    vc->engine->set_state(node, NodeState::drained);
+    vc->engine->cluster().set_state(node, NodeState::drained);
     reason = call.text;
     return done;
   }
   if (is_up || !reason.starts_with(call.text)) return refused("it is drained by somebody else");
-  vc->engine->set_state(node, NodeState::up);
+  vc->engine->cluster().set_state(node, NodeState::up);
   reason.clear();
   return done;
 }

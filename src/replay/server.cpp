@@ -92,11 +92,9 @@ class Server {
     if (!call) return {{"error", call.error().message}};
     const Document reply = reply_document(cluster_.call(*call, at_once));
     if (ledger_.is_open()) {
-      const Document row{{"now_s", seconds_of(cluster_.now())},
-                         {"call", call_document(*call)},
-                         {"reply", reply}};
-      ledger_ << row.dump(-1, ' ', false, Document::error_handler_t::replace) << '\n'
-              << std::flush;
+      const Document row{
+          {"now_s", seconds_of(cluster_.now())}, {"call", call_document(*call)}, {"reply", reply}};
+      ledger_ << row.dump(-1, ' ', false, Document::error_handler_t::replace) << '\n' << std::flush;
     }
     return reply;
   }

@@ -14,9 +14,9 @@
 namespace schedmate::replay {
 
 struct ServeOptions {
-  std::string socket{};      ///< its path
-  std::string ledger{};      ///< file to which each call is appended with its outcome; "": none
-  std::int64_t speed = 0;    ///< times as fast as real; 0: time goes on when the client says so
+  std::string socket{};    ///< its path
+  std::string ledger{};    ///< file to which each call is appended with its outcome; "": none
+  std::int64_t speed = 0;  ///< times as fast as real; 0: time goes on when the client says so
   Clock clock{};
   std::function<bool()> stopped{};  ///< asked at least every second
 };

@@ -75,7 +75,8 @@ Result<Value> guarded(const Read& read) {
 
 Document job_document(const SeenJob& job) {
   Document nodes = Document::array();
-  for (const NodeGpus& node : job.nodes) nodes.push_back({{"node", node.node}, {"gpus", node.gpus}});
+  for (const NodeGpus& node : job.nodes)
+    nodes.push_back({{"node", node.node}, {"gpus", node.gpus}});
   return {{"id", job.id},
           {"submitted_s", seconds_of(job.submitted)},
           {"restarts", job.restarts},

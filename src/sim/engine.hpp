@@ -76,11 +76,9 @@ class Engine {
   [[nodiscard]] SimTime next_instant();
   void step(SimTime instant);
   void run();
-  /// Somebody besides the policy decides, between two instants or right after one: `now` is not
-  /// before the last and not after the next. What has arrived or ended is told to the policy alone.
+  /// Somebody else than the policy decides, not before the last instant, nor after the next.
   void decide(SimTime now, const Policy& hand);
-  void set_state(std::uint32_t node, NodeState state) { cluster_.set_state(node, state); }
-  [[nodiscard]] const Cluster& cluster() const { return cluster_; }
+  [[nodiscard]] Cluster& cluster() { return cluster_; }
 
   [[nodiscard]] TimelineRecorder& timeline() { return timeline_; }
   [[nodiscard]] const auto& node_changes() const { return node_changes_; }

@@ -69,7 +69,9 @@ std::vector<JobOutcome> live_outcomes(const Case& of) {
   std::map<std::string, std::uint32_t> rows;
   for (std::uint32_t row = 0; row < of.trace.jobs.size(); ++row)
     rows[std::string(of.trace.jobs[row].id)] = row;
-  options.profile = [&](const SeenJob& job) { return known_job(of.trace, rows.at(job.id)).profile; };
+  options.profile = [&](const SeenJob& job) {
+    return known_job(of.trace, rows.at(job.id)).profile;
+  };
   live::Loop loop(options, {}, cluster.now());
   testing::LoopDriver driver(loop, cluster, [](const journal::Batch&) { return Result<void>(); });
   driver.tell(live::Ticked{}, cluster.now() - Seconds(1));  // while nothing is there
@@ -124,14 +126,15 @@ TEST_CASE("the loop over a replay gives the simulator's schedule, in random worl
 }
 
 TEST_CASE("the loop over a replay gives the simulator's schedule, on 13 days of Venus") {
-  const Trace trace =
-      need(read_trace("helios:" SCHEDMATE_SOURCE_DIR "/data/venus/venus_sept2020_days0-12.csv.gz", {}));
+  const Trace trace = need(
+      read_trace("helios:" SCHEDMATE_SOURCE_DIR "/data/venus/venus_sept2020_days0-12.csv.gz", {}));
   REQUIRE(trace.cluster);
   for (const std::string_view name : without_preemption) {
     if (name == "horus") continue;  // these rows have no profiles
     INFO(name);
     const auto rows = policy_rows();
-    const auto row = std::ranges::find_if(rows, [&](const PolicyRow& each) { return each.name == name; });
+    const auto row =
+        std::ranges::find_if(rows, [&](const PolicyRow& each) { return each.name == name; });
     const Scheduler scheduler = need(make_scheduler(*row, {*trace.cluster}, {}));
     check_same({trace, *trace.cluster, scheduler, testing::estimator(scheduler.estimator, trace)});
   }

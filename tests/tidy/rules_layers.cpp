@@ -25,6 +25,8 @@ struct Arrows {
 constexpr std::array arrows{
     Arrows{"elastic", "trace", "elastic traces are CSV files, read as other traces are"},
     Arrows{"journal", "sqlite", "one file holds it"},
+    Arrows{"live", "journal", "what it decides is a batch of the journal"},
+    Arrows{"replay", "sim", "the simulator as a cluster"},
     Arrows{"store", "sqlite", "one of its rows is a file"},
     Arrows{"slurm", "trace", "dates, resources and host lists are as in accounting dumps"},
     // The readers of code, each on those before it.
@@ -41,6 +43,7 @@ constexpr std::array arrows{
     Arrows{"service", "*", "the use cases of the product"},
     Arrows{"queue", "*", "the use cases about the queue of a cluster"},
     Arrows{"http", "*", "offers the service"},
+    Arrows{"daemon", "*", "the program that runs beside a cluster"},
     Arrows{"face", "*", "offers the product to C and Python"},
 };
 
