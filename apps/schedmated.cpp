@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// schedmated: the daemon beside one cluster. With --replay it is the cluster of a replay instead.
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -13,15 +12,13 @@
 #include "service/redaction.hpp"
 #include "settings/settings_file.hpp"
 
+namespace schedmate {
 namespace {
 
 volatile std::sig_atomic_t stop_asked = 0;
 void ask_to_stop(int /*signal*/) { stop_asked = 1; }
 
-}  // namespace
-
-int main(int count, char** words, char** environment) {
-  using namespace schedmate;
+int run_program(int count, char** words, char** environment) {
   const Console console;
   const auto say = [&](const std::string& line) {
     console.draw(fmt::format("schedmated: {}\n", service::safe_line(line)));
@@ -58,4 +55,11 @@ int main(int count, char** words, char** environment) {
   }
   if (!done) say(done.error().message);
   return done ? 0 : exit_code(done.error().code);
+}
+
+}  // namespace
+}  // namespace schedmate
+
+int main(int count, char** words, char** environment) {
+  return schedmate::run_program(count, words, environment);
 }

@@ -28,26 +28,35 @@ struct SeenJob {
   /// Times it was sent back to the queue: which attempt.
   std::int64_t restarts = 0;
   std::string name, user, partition;
+  /// The whole gang, at least 1 for a job that a policy may start.
   std::int32_t gpus = 0;
+  /// What it may run at most; 0: no limit, or it is not known.
   Seconds limit{0};
   JobPhase phase = JobPhase::queued;
-  EndState end_state = EndState::unknown;  ///< once it has ended
+  /// Once it has ended.
+  EndState end_state = EndState::unknown;
+  /// Of the present attempt, or of the last one of a job that has ended. One that ended without
+  /// `started` never ran.
   std::optional<SimTime> started{}, ended{};
-  std::vector<NodeGpus> nodes;  ///< of the present or last run
-  bool held = false;            ///< by anybody
-  std::string mark;             ///< of the hold, where it was made with one
-  std::int64_t order = 0;       ///< set_order
-  std::string note;             ///< annotate
-  std::string token;            ///< submit
+  /// Of the present or last run.
+  std::vector<NodeGpus> nodes;
+  /// By anybody; `mark`: of the hold, where it was made with one.
+  bool held = false;
+  std::string mark;
+  /// What set_order, annotate and submit have left.
+  std::int64_t order = 0;
+  std::string note, token;
   bool operator==(const SeenJob&) const = default;
 };
 
+/// A node at one reading. One that serves several partitions is shown with the first of them.
 struct SeenNode {
   std::string name, partition;
   std::int32_t gpus = 0;
   NodeState state = NodeState::up;
-  std::string
-      reason;  ///< why it is drained or down; whose drain it is (own marks, docs/actions.md)
+  /// Why it is drained or down. It begins with the mark of whoever drained it, where that was
+  /// SchedMate (docs/actions.md).
+  std::string reason;
   bool operator==(const SeenNode&) const = default;
 };
 
@@ -65,9 +74,12 @@ struct Listing {
 
 /// What a call came to, as far as whoever made it can tell.
 enum class CallOutcome : std::uint8_t {
-  done,     ///< the cluster says so
-  refused,  ///< it says that it did not do it, and why
-  unknown,  ///< no answer, or none that could be read: it may have done it, or do it yet
+  /// The cluster says so.
+  done,
+  /// It says that it did not do it, and why.
+  refused,
+  /// No answer, or none that could be read: it may have done it, or do it yet.
+  unknown,
 };
 struct CallReply {
   CallOutcome outcome = CallOutcome::unknown;

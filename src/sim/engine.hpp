@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Runs one virtual cluster (or the profiler) from its first to its last event.
-///
-/// One instant goes: ends (in order of start), arrivals (in order of entry), one call of the policy
-/// when anything happened or it asked for it, then node changes. Only instants at which something
-/// can change are visited. Engines that feed each other take their instants in turn (simulate.cpp).
+/// Runs one virtual cluster (or the profiler) from its first to its last event. One instant: ends
+/// (by start), arrivals (by entry), one call of the policy when anything happened or it asked for
+/// it, then node changes. Others are not visited. Engines that feed each other take their instants
+/// in turn (simulate.cpp).
 
 #include <functional>
 #include <map>
@@ -19,7 +18,6 @@
 #include "sim/timeline.hpp"
 
 namespace schedmate::sim {
-
 struct EngineJob {
   std::uint32_t row;      ///< index into Trace::jobs
   SimTime enters;         ///< when it joins the queue
@@ -78,11 +76,10 @@ class Engine {
   void run();
   /// Somebody else than the policy decides, not before the last instant, nor after the next.
   void decide(SimTime now, const Policy& hand);
-  [[nodiscard]] Cluster& cluster() { return cluster_; }
-
-  [[nodiscard]] TimelineRecorder& timeline() { return timeline_; }
-  [[nodiscard]] const auto& node_changes() const { return node_changes_; }
-  [[nodiscard]] std::uint64_t calls() const { return calls_; }
+  Cluster& cluster() { return cluster_; }
+  TimelineRecorder& timeline() { return timeline_; }
+  const auto& node_changes() const { return node_changes_; }
+  std::uint64_t calls() const { return calls_; }
 
  private:
   struct End {

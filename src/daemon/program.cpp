@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/program.hpp"
+
+#include <fmt/format.h>
+#include <pwd.h>
+
+#include <array>
+
+#include "base/own_files.hpp"
+#include "daemon/daemon.hpp"
+#include "replay/server.hpp"
+
+namespace schedmate::daemon {
+namespace {
+
+std::string name_of_user(unsigned uid) {
+  std::array<char, 4096> text{};
+  passwd entry{};
+  passwd* found = nullptr;
+  if (::getpwuid_r(uid, &entry, text.data(), text.size(), &found) != 0 || found == nullptr)
+    return {};
+  return entry.pw_name;
+}
+
+Result<void> serve_replay(const Configuration& configuration, const Program& program) {
+  if (auto made = make_own_folder(configuration.state_dir); !made)
+    return tl::unexpected(made.error());
+  const Replay& replay = *configuration.replay;
+  replay::ReplayCluster cluster(replay.trace, replay.cluster, {});
+  const replay::ServeOptions options{.socket = configuration.state_dir + "/replay.sock",
+                                     .ledger = configuration.state_dir + "/replay.jsonl",
+                                     .speed = replay.speed,
+                                     .clock = program.session.clock,
+                                     .stopped = program.stopped};
+  program.say(fmt::format("a replay of {} jobs on {}", replay.trace.jobs.size(), options.socket));
+  return replay::serve(cluster, options);
+}
+
+Result<void> serve(const Configuration& configuration, const Program& program) {
+  const auto ready = [&] {
+    const http::ServerOptions& doors = configuration.http;
+    const bool both = !doors.unix_path.empty() && !doors.tcp.empty();
+    program.say(fmt::format("ready on {}{}{}", doors.unix_path, both ? ", " : "", doors.tcp));
+  };
+  return run(configuration, {.clock = program.session.clock,
+                             .stopped = program.stopped,
+                             .report = program.say,
+                             .ready = ready,
+                             .user_name = name_of_user});
+}
+
+}  // namespace
+
+Result<void> run_task(Task task, const Program& program) {
+  const auto configuration = configure(program.session);
+  if (!configuration) return tl::unexpected(configuration.error());
+  if (task == Task::replay) return serve_replay(*configuration, program);
+  if (task == Task::serve) return serve(*configuration, program);
+  program.say("the settings are sound");
+  return {};
+}
+
+}  // namespace schedmate::daemon
