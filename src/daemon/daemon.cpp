@@ -71,7 +71,7 @@ class Daemon {
     past = {std::move(*open), *next, std::move(*kept)};
     live::LoopOptions options = configuration_.loop;
     options.poll = Seconds(0);
-    loop_ = std::make_unique<live::Loop>(std::move(options), std::move(past), now_);
+    loop_ = std::make_unique<live::Loop>(std::move(options), past, now_);
     return {};
   }
 

@@ -20,7 +20,7 @@ Actions::Restored restored_of(const Past& past, SimTime now) {
 
 }  // namespace
 
-Loop::Loop(LoopOptions options, Past past, SimTime now)
+Loop::Loop(LoopOptions options, const Past& past, SimTime now)
     : options_(std::move(options)), actions_(options_.settings, restored_of(past, now)) {
   for (const auto& [name, value] : past.kept)
     if (name.starts_with(Jobs::key("")))

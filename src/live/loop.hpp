@@ -104,7 +104,7 @@ struct Past {
 
 class Loop {
  public:
-  Loop(LoopOptions options, Past past, SimTime now);
+  Loop(LoopOptions options, const Past& past, SimTime now);
 
   std::vector<Effect> step(const Event& event, SimTime now);
   /// A Ticked is due then, at the latest: to read the cluster again.
