@@ -153,9 +153,39 @@ queue() {
   "$schedmate" eta "${from[@]}" --outcome --limit 10 --threads "$(nproc)" | cut -c -"$width"
 }
 
+# Half a minute at 600 times real time. The cluster is a process of its own.
+daemon() {
+  heading "Daemon: beside a replay of Venus, 600 times as fast as real, for half a minute"
+  local folder
+  folder=$(mktemp -d)
+  cat > "$folder/site.toml" <<EOF
+state_dir = "$folder/state"
+listen.unix = "$folder/api.sock"
+cluster.name = "venus"
+cluster.poll_ms = 50
+cluster.replay.trace = "helios:data/venus/venus_sept2020_days0-12.csv.gz"
+cluster.replay.speed = 600
+order.policy = "backfill_easy"
+mode.order = "act"
+EOF
+  "${schedmate}d" --config "$folder/site.toml" --replay &
+  local cluster=$!
+  timeout 20 bash -c "until [[ -S $folder/state/replay.sock ]]; do sleep 0.1; done"
+  "${schedmate}d" --config "$folder/site.toml" &
+  local daemon=$!
+  sleep 30
+  kill "$daemon"
+  wait "$daemon"
+  kill "$cluster"
+  wait "$cluster"
+  "$schedmate" audit --verify --state-dir "$folder/state"
+  rm -r "$folder"
+}
+
 simulator
 advisor
 logs
 queue
 elastic
 with_schedmate
+daemon

@@ -6,8 +6,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "http/events.hpp"
+#include "http/metrics.hpp"
 #include "http/request.hpp"
 #include "live/loop.hpp"
 
@@ -29,6 +31,11 @@ struct State {
 [[nodiscard]] http::Reply answer_to(const http::Request& request, const State& state,
                                     const std::shared_ptr<http::EventLog>& events);
 [[nodiscard]] http::Reply action_reply(std::int64_t id, const State& state);
+
+/// For /metrics.
+[[nodiscard]] std::vector<http::Metric> metrics_of(const State& state);
+/// What it has seen and done, in one line.
+[[nodiscard]] std::string summary_of(const State& state);
 
 /// For the stream; nothing when it is gone.
 [[nodiscard]] std::optional<http::Event> event_of(const live::Noted& noted, const State& state);

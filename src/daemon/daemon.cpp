@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <variant>
@@ -55,6 +56,7 @@ class Daemon {
     surroundings_.ready();
     while (!surroundings_.stopped() && !failed_) turn();
     door_->stop();
+    surroundings_.report(summary_of({*loop_, now_, ""}));
     if (failed_) return tl::unexpected(*failed_);
     return {};
   }
@@ -84,6 +86,10 @@ class Daemon {
       inbox_.put(Question{std::move(request), std::make_shared<http::Answer>(std::move(answer))});
     };
     options.ready = [this] { return readiness(); };
+    options.metrics = [this] {
+      const std::lock_guard lock(metrics_mutex_);
+      return metrics_;
+    };
     auto door = http::Server::start(options);
     if (!door) return tl::unexpected(door.error());
     door_ = std::move(*door);
@@ -94,12 +100,24 @@ class Daemon {
     constexpr std::chrono::milliseconds longest{100};
     for (Arrival& arrival : inbox_.take(std::min(longest, configuration_.poll)))
       std::visit([&](auto& each) { take(each); }, arrival);
+    measure();
     if (out_ > 0 || failed_) return;
     if (configuration_.replay->speed == 0) return go_on();
     const auto passed = surroundings_.clock.now() - last_tick_;
     if (passed < configuration_.poll) return;
     last_tick_ = surroundings_.clock.now();
     step(live::Ticked{});
+  }
+
+  /// Twice a second, for whoever asks.
+  void measure() {
+    constexpr std::chrono::milliseconds often{500};
+    const auto now = surroundings_.clock.now();
+    if (now - measured_ < often) return;
+    measured_ = now;
+    auto made = metrics_of({*loop_, now_, ""});
+    const std::lock_guard lock(metrics_mutex_);
+    metrics_ = std::move(made);
   }
 
   /// Where time waits for us: on to what happens next.
@@ -219,7 +237,9 @@ class Daemon {
   std::size_t out_ = 0;  // effects whose events are still to come
   bool over_ = false, ticked_ = false;
   std::atomic<bool> blind_ = false;
-  std::chrono::nanoseconds last_tick_{};
+  std::chrono::nanoseconds last_tick_{}, measured_{};
+  std::mutex metrics_mutex_;
+  std::vector<http::Metric> metrics_;
   std::optional<Error> failed_;
   Worker connector_, writer_;  // last: they use what stands above
 };

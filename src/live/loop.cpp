@@ -165,15 +165,18 @@ bool Loop::nothing_to_record() const {
 
 void Loop::note_actions() {
   const auto note = [&](std::int64_t id, ActionState state) {
+    ++counts_.steps.at(static_cast<std::size_t>(state));
     effects_.emplace_back(Noted{Noted::What::action, std::to_string(id), state});
   };
   for (const journal::NewStep& step : batch_.steps) note(step.action, step.step.state);
-  for (const Action& action : batch_.actions) note(action.id, action.state());
+  for (const Action& action : batch_.actions)
+    for (const ActionStep& step : action.steps) note(action.id, step.state);
 }
 
 // Jobs -------------------------------------------------------------------------------------------
 
 void Loop::tell(const Change& change, SimTime now) {
+  ++counts_.changes.at(static_cast<std::size_t>(change.kind));
   effects_.emplace_back(Noted{Noted::What::job, change.attempt.seen.id, {}});
   if (change.kind == Change::Kind::altered) return;
   const SeenJob& seen = change.attempt.seen;
@@ -318,7 +321,7 @@ void Loop::decide(SimTime now) {
 /// What runs and waits, as it was read; starts that are on their way run already.
 void Loop::begin_anew(Pool& pool, SimTime now) {
   pool.surprised = false;
-  ++counts_.restarts;
+  ++counts_.anew;
   std::vector<std::pair<std::uint64_t, VirtualCluster::Running>> running;
   std::vector<std::pair<SimTime, KnownJob>> waiting;
   for (const auto& [id, attempt] : jobs_.all()) {

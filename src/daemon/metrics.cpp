@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "daemon/answers.hpp"
+
+namespace schedmate::daemon {
+namespace {
+
+using http::Metric;
+using http::MetricKind;
+
+double count(std::uint64_t value) { return static_cast<double>(value); }
+
+Metric single(std::string name, std::string help, MetricKind kind, double value) {
+  return {std::move(name), std::move(help), kind, "", {{"", value}}};
+}
+
+Metric jobs_now(const live::Jobs& jobs) {
+  std::array<double, 2> phases{};
+  for (const auto& [id, attempt] : jobs.all())
+    if (attempt.seen.phase != JobPhase::ended)
+      phases.at(static_cast<std::size_t>(attempt.seen.phase)) += 1;
+  return {"schedmate_jobs",
+          "Jobs that wait or run.",
+          MetricKind::gauge,
+          "state",
+          {{"pending", phases[0]}, {"running", phases[1]}}};
+}
+
+Metric nodes_now(const live::Actions& actions) {
+  std::array<double, 3> states{};
+  for (const auto& [name, node] : actions.nodes())
+    states.at(static_cast<std::size_t>(node.state)) += 1;
+  return {"schedmate_nodes",
+          "Nodes of the cluster.",
+          MetricKind::gauge,
+          "state",
+          {{"up", states[0]}, {"drained", states[1]}, {"down", states[2]}}};
+}
+
+Metric by_change(const live::Loop::Counts& counts) {
+  Metric made{"schedmate_job_changes_total", "What was seen to happen to jobs.",
+              MetricKind::counter, "change", {}};
+  for (std::size_t kind = 0; kind < counts.changes.size(); ++kind)
+    made.values.emplace_back(name_of(static_cast<live::Change::Kind>(kind)),
+                             count(counts.changes[kind]));
+  return made;
+}
+
+Metric by_state(const live::Loop::Counts& counts) {
+  Metric made{"schedmate_action_steps_total", "States that actions have reached.",
+              MetricKind::counter, "state", {}};
+  for (std::size_t state = 0; state < counts.steps.size(); ++state)
+    made.values.emplace_back(name_of(static_cast<ActionState>(state)), count(counts.steps[state]));
+  return made;
+}
+
+}  // namespace
+
+std::vector<Metric> metrics_of(const State& state) {
+  const live::Loop::Counts& counts = state.loop.counts();
+  const live::Actions& actions = state.loop.actions();
+  return {
+      single("schedmate_readings_total", "Readings of the cluster.", MetricKind::counter,
+             count(counts.readings)),
+      single("schedmate_readings_failed_total", "Readings that the cluster did not answer.",
+             MetricKind::counter, count(counts.blind)),
+      single("schedmate_calls_total", "Calls made of the cluster.", MetricKind::counter,
+             count(counts.calls)),
+      single("schedmate_policy_restarts_total", "Times that a policy began anew.",
+             MetricKind::counter, count(counts.anew)),
+      single("schedmate_breaker_open", "1 while the breaker is open.", MetricKind::gauge,
+             actions.breaker_open() ? 1 : 0),
+      single("schedmate_cluster_time_seconds", "The cluster's clock, seconds since 1970.",
+             MetricKind::gauge, static_cast<double>(seconds_of(state.now))),
+      jobs_now(state.loop.jobs()),
+      nodes_now(actions),
+      by_change(counts),
+      by_state(counts),
+  };
+}
+
+std::string summary_of(const State& state) {
+  using enum live::Change::Kind;
+  const live::Loop::Counts& counts = state.loop.counts();
+  const auto changes = [&](live::Change::Kind kind) {
+    return counts.changes.at(static_cast<std::size_t>(kind));
+  };
+  const auto steps = [&](ActionState reached) {
+    return counts.steps.at(static_cast<std::size_t>(reached));
+  };
+  return fmt::format(
+      "saw {} jobs come, {} start and {} end in {} readings; {} actions: {} in shadow, {} called, "
+      "{} verified, {} failed",
+      changes(arrived), changes(started), changes(ended), counts.readings,
+      steps(ActionState::planned), steps(ActionState::shadowed), steps(ActionState::called),
+      steps(ActionState::verified), steps(ActionState::failed));
+}
+
+}  // namespace schedmate::daemon
