@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <csignal>
+#include <utility>
 
 #include "apps/console.hpp"
 #include "apps/version.hpp"
@@ -15,8 +16,8 @@
 namespace schedmate {
 namespace {
 
-volatile std::sig_atomic_t stop_asked = 0;
-void ask_to_stop(int /*signal*/) { stop_asked = 1; }
+volatile std::sig_atomic_t stop_asked = 0, reload_asked = 0;
+void heed(int signal) { (signal == SIGHUP ? reload_asked : stop_asked) = 1; }
 
 int run_program(int count, char** words, char** environment) {
   const Console console;
@@ -39,19 +40,18 @@ int run_program(int count, char** words, char** environment) {
     sources.given.push_back(
         {pair.substr(0, equals), pair.substr(std::min(equals + 1, pair.size())), "--set"});
   }
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) std::signal(signal, ask_to_stop);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) std::signal(signal, heed);
   std::signal(SIGPIPE, SIG_IGN);
   auto around = settings::read_environment(environment);
   auto settings = settings::load_settings(sources, around);
-  Result<void> done;
+  Result<void> done = settings.map([](const auto&) {});
   if (settings) {
-    const settings::Session session{std::move(around), std::move(*settings),
-                                    settings::machine_clock()};
+    const settings::Session session{std::move(around), *settings, settings::machine_clock()};
     const auto task =
         replay ? daemon::Task::replay : (check ? daemon::Task::check : daemon::Task::serve);
-    done = daemon::run_task(task, {session, [] { return stop_asked != 0; }, say});
-  } else {
-    done = tl::unexpected(settings.error());
+    const auto again = [&] { return settings::load_settings(sources, session.environment); };
+    const auto is_asked = [] { return std::exchange(reload_asked, 0) != 0; };
+    done = daemon::run_task(task, {session, again, [] { return stop_asked != 0; }, is_asked, say});
   }
   if (!done) say(done.error().message);
   return done ? 0 : exit_code(done.error().code);

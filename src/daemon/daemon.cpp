@@ -102,11 +102,24 @@ class Daemon {
       std::visit([&](auto& each) { take(each); }, arrival);
     measure();
     if (out_ > 0 || failed_) return;
+    if (surroundings_.reload_asked()) reload();
     if (configuration_.replay->speed == 0) return go_on();
     const auto passed = surroundings_.clock.now() - last_tick_;
     if (passed < configuration_.poll) return;
     last_tick_ = surroundings_.clock.now();
     step(live::Ticked{});
+  }
+
+  /// Modes, caps and the policy; doors and the cluster stay as they are. With what cannot be read
+  /// it goes on as before.
+  void reload() {
+    auto again = surroundings_.reload();
+    if (!again)
+      return surroundings_.report("goes on with the old settings: " + again.error().message);
+    configuration_.loop = std::move(again->loop);
+    configuration_.poll = again->poll;
+    if (auto began = begin(); !began) failed_ = began.error();
+    surroundings_.report("has read its settings again");
   }
 
   /// Twice a second, for whoever asks.
@@ -223,7 +236,7 @@ class Daemon {
     return {};
   }
 
-  const Configuration& configuration_;
+  Configuration configuration_;
   const Surroundings& surroundings_;
   replay::RemoteCluster cluster_;  // the connector's thread alone, once it runs
   std::shared_ptr<http::EventLog> events_;

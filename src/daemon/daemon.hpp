@@ -16,7 +16,10 @@ namespace schedmate::daemon {
 
 struct Surroundings {
   Clock clock;
-  std::function<bool()> stopped;                        ///< asked ten times a second
+  std::function<bool()> stopped;  ///< asked ten times a second
+  /// Whether the settings are to be read again; and how that is done.
+  std::function<bool()> reload_asked;
+  std::function<Result<Configuration>()> reload;
   std::function<void(const std::string& line)> report;  ///< a line for the log
   std::function<void()> ready;                          ///< it answers
   std::function<std::string(unsigned uid)> user_name;

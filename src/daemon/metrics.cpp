@@ -42,8 +42,11 @@ Metric nodes_now(const live::Actions& actions) {
 }
 
 Metric by_change(const live::Loop::Counts& counts) {
-  Metric made{"schedmate_job_changes_total", "What was seen to happen to jobs.",
-              MetricKind::counter, "change", {}};
+  Metric made{"schedmate_job_changes_total",
+              "What was seen to happen to jobs.",
+              MetricKind::counter,
+              "change",
+              {}};
   for (std::size_t kind = 0; kind < counts.changes.size(); ++kind)
     made.values.emplace_back(name_of(static_cast<live::Change::Kind>(kind)),
                              count(counts.changes[kind]));
@@ -51,8 +54,11 @@ Metric by_change(const live::Loop::Counts& counts) {
 }
 
 Metric by_state(const live::Loop::Counts& counts) {
-  Metric made{"schedmate_action_steps_total", "States that actions have reached.",
-              MetricKind::counter, "state", {}};
+  Metric made{"schedmate_action_steps_total",
+              "States that actions have reached.",
+              MetricKind::counter,
+              "state",
+              {}};
   for (std::size_t state = 0; state < counts.steps.size(); ++state)
     made.values.emplace_back(name_of(static_cast<ActionState>(state)), count(counts.steps[state]));
   return made;

@@ -3,9 +3,16 @@
 
 #include <fmt/format.h>
 #include <pwd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <string_view>
+#include <utility>
 
+#include "base/descriptor.hpp"
 #include "base/own_files.hpp"
 #include "daemon/daemon.hpp"
 #include "replay/server.hpp"
@@ -20,6 +27,20 @@ std::string name_of_user(unsigned uid) {
   if (::getpwuid_r(uid, &entry, text.data(), text.size(), &found) != 0 || found == nullptr)
     return {};
   return entry.pw_name;
+}
+
+/// sd_notify's READY=1; "" = nobody waits for it.
+void tell_systemd(const std::string& socket_name) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (socket_name.empty() || socket_name.size() >= sizeof address.sun_path) return;
+  std::ranges::copy(socket_name, static_cast<char*>(address.sun_path));
+  if (socket_name.front() == '@') address.sun_path[0] = '\0';
+  const Descriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  constexpr std::string_view ready = "READY=1";
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + socket_name.size());
+  (void)::sendto(socket.number(), ready.data(), ready.size(), MSG_NOSIGNAL,
+                 reinterpret_cast<const sockaddr*>(&address), length);
 }
 
 Result<void> serve_replay(const Configuration& configuration, const Program& program) {
@@ -41,9 +62,19 @@ Result<void> serve(const Configuration& configuration, const Program& program) {
     const http::ServerOptions& doors = configuration.http;
     const bool both = !doors.unix_path.empty() && !doors.tcp.empty();
     program.say(fmt::format("ready on {}{}{}", doors.unix_path, both ? ", " : "", doors.tcp));
+    tell_systemd(program.session.environment.variable("NOTIFY_SOCKET"));
+  };
+  const auto reload = [&] {
+    return program.read_settings().and_then([&](settings::Settings settings) {
+      settings::Session session = program.session;
+      session.settings = std::move(settings);
+      return configure(session);
+    });
   };
   return run(configuration, {.clock = program.session.clock,
                              .stopped = program.stopped,
+                             .reload_asked = program.reload_asked,
+                             .reload = reload,
                              .report = program.say,
                              .ready = ready,
                              .user_name = name_of_user});

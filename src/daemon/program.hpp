@@ -19,8 +19,9 @@ enum class Task : std::uint8_t {
 
 struct Program {
   const settings::Session& session;
-  std::function<bool()> stopped;                     ///< asked ten times a second
-  std::function<void(const std::string& line)> say;  ///< on standard error
+  std::function<Result<settings::Settings>()> read_settings;  ///< again
+  std::function<bool()> stopped, reload_asked;                ///< asked ten times a second
+  std::function<void(const std::string& line)> say;           ///< on standard error
 };
 
 /// Until it is stopped. Errors: those of configure(), run() and serve().

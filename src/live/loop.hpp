@@ -114,10 +114,10 @@ class Loop {
   [[nodiscard]] SimTime next_wake() const;
 
   struct Counts {
-    std::uint64_t readings = 0, blind = 0;  ///< answered, and not
-    std::uint64_t calls = 0;                ///< made of the cluster
-    std::uint64_t anew = 0;                 ///< times that a policy began anew
-    std::array<std::uint64_t, 5> changes{};  ///< by Change::Kind
+    std::uint64_t readings = 0, blind = 0;             ///< answered, and not
+    std::uint64_t calls = 0;                           ///< made of the cluster
+    std::uint64_t anew = 0;                            ///< times that a policy began anew
+    std::array<std::uint64_t, 5> changes{};            ///< by Change::Kind
     std::array<std::uint64_t, action_states> steps{};  ///< of actions, by state
   };
   [[nodiscard]] const Jobs& jobs() const { return jobs_; }

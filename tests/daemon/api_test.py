@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What the daemon answers, beside a replay: api_test.py SCHEDMATED TRACE"""
+import shutil
+import signal
+import subprocess
 import sys
+import time
 
 from site_of import Site
 
@@ -63,5 +67,32 @@ def by_approval(daemon, trace):
     site.end()
 
 
+def reloaded(daemon, trace):
+    site = Site(daemon, trace, 60, '[order]\npolicy = "fifo"\n')
+    each = site.start()
+    site.wait(site.answers, "it answers")
+    site.wait(lambda: site.ask("GET", "/api/v1/actions")[1]["actions"], "it decides")
+    text = site.config.read_text()
+    site.config.write_text(text + '[mode]\norder = "loud"\n')
+    each.send_signal(signal.SIGHUP)
+    time.sleep(1)
+    expect("settings that are wrong change nothing", (site.state / "replay.jsonl").read_text() == "")
+    site.config.write_text(text + '[mode]\norder = "act"\n')
+    each.send_signal(signal.SIGHUP)
+    site.wait(lambda: (site.state / "replay.jsonl").read_text(), "after SIGHUP it acts")
+    metrics = site.ask("GET", "/metrics")[1]
+    expect("it counts", "schedmate_calls_total" in metrics and 'schedmate_jobs{state="running"}' in metrics)
+    promtool = shutil.which("promtool")
+    if promtool:
+        done = subprocess.run([promtool, "check", "metrics"], input=metrics, text=True, capture_output=True)
+        expect(f"promtool takes its metrics {done.stderr}", done.returncode == 0)
+    each.terminate()
+    said = each.communicate()[1].decode()
+    expect("it says what it did", "goes on with the old settings" in said and "read its settings again" in said
+           and "jobs come" in said)
+    site.end()
+
+
 in_shadow(*sys.argv[1:3])
 by_approval(*sys.argv[1:3])
+reloaded(*sys.argv[1:3])
