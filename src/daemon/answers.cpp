@@ -45,16 +45,18 @@ Document nodes_of(const std::vector<NodeGpus>& nodes) {
   return all;
 }
 
-Document job_of(const SeenJob& job) {
-  Document made{{"id", job.id},
-                {"name", service::redacted(job.name)},
-                {"user", job.user},
-                {"partition", job.partition},
-                {"state", state_word(job)},
-                {"gpus", job.gpus},
-                {"nodes", nodes_of(job.nodes)},
-                {"held", job.held},
-                {"restarts", job.restarts}};
+Document job_of(const SeenJob& job, const State& state) {
+  Document made{
+      {"id", job.id},
+      {"name", service::redacted(job.name)},
+      {"user", job.user},
+      {"partition", job.partition},
+      {"state", state_word(job)},
+      {"gpus", job.gpus},
+      {"nodes", nodes_of(job.nodes)},
+      {"held", job.held},
+      {"restarts", job.restarts},
+      {"eta", state.forecast != nullptr ? eta_of(*state.forecast, job.id) : Document(nullptr)}};
   put_instant(made, "submitted", job.submitted);
   put_instant(made, "started", job.started);
   put_instant(made, "ended", job.ended);
@@ -95,7 +97,7 @@ http::Reply jobs(const http::Request& request, const State& state) {
       next = list.back()["id"];
       break;
     }
-    list.push_back(job_of(seen));
+    list.push_back(job_of(seen, state));
   }
   return http::json_reply(
       {{"schema", "schedmate.jobs.v1"}, {"jobs", std::move(list)}, {"next", std::move(next)}});
@@ -105,12 +107,44 @@ http::Reply job(const http::Request& request, const State& state) {
   const live::Attempt* const attempt = state.loop.jobs().find(request.ids.at(0));
   if (attempt == nullptr || !request.caller.may_see_jobs_of(attempt->seen.user))
     return not_found(fmt::format("no job {}", request.ids.at(0)));
-  Document made = job_of(attempt->seen);
+  Document made = job_of(attempt->seen, state);
   made["schema"] = "schedmate.job.v1";
   Document actions = Document::array();
   for (const auto& [id, action] : state.loop.actions().all())
     if (action.call.job == attempt->seen.id) actions.push_back(action_document(action));
   made["actions"] = std::move(actions);
+  return http::json_reply(made);
+}
+
+/// Jobs of others that it waits for are counted, not named.
+http::Reply why(const http::Request& request, const State& state) {
+  const live::Attempt* const attempt = state.loop.jobs().find(request.ids.at(0));
+  if (attempt == nullptr || !request.caller.may_see_jobs_of(attempt->seen.user))
+    return not_found(fmt::format("no job {}", request.ids.at(0)));
+  const SeenJob& seen = attempt->seen;
+  Document made{
+      {"schema", "schedmate.why.v1"},
+      {"job_id", seen.id},
+      {"state", state_word(seen)},
+      {"blocked_by", nullptr},
+      {"eta", state.forecast != nullptr ? eta_of(*state.forecast, seen.id) : Document(nullptr)}};
+  const auto* const all = state.forecast;
+  const auto found = all == nullptr ? decltype(all->jobs.end()){} : all->jobs.find(seen.id);
+  if (seen.phase != JobPhase::queued || all == nullptr || found == all->jobs.end())
+    return http::json_reply(made);
+  Document named = Document::array();
+  int others = 0;
+  for (const std::string& id : found->second.awaited) {
+    const live::Attempt* const awaited = state.loop.jobs().find(id);
+    if (awaited != nullptr && request.caller.may_see_jobs_of(awaited->seen.user))
+      named.push_back(id);
+    else
+      ++others;
+  }
+  made["blocked_by"] = {{"reason", name_of(found->second.block)},
+                        {"text", found->second.text},
+                        {"jobs", std::move(named)},
+                        {"jobs_of_others", others}};
   return http::json_reply(made);
 }
 
@@ -264,6 +298,8 @@ http::Reply answer_to(const http::Request& request, const State& state,
       return jobs(request, state);
     case RouteName::job:
       return job(request, state);
+    case RouteName::why:
+      return why(request, state);
     case RouteName::cluster:
       return cluster(request, state);
     case RouteName::actions:
@@ -290,7 +326,7 @@ std::optional<http::Event> event_of(const live::Noted& noted, const State& state
   if (noted.what == live::Noted::What::job) {
     const live::Attempt* const attempt = state.loop.jobs().find(noted.id);
     if (attempt == nullptr) return std::nullopt;
-    return http::Event{"job", text(job_of(attempt->seen)), http::Audience::owner,
+    return http::Event{"job", text(job_of(attempt->seen, state)), http::Audience::owner,
                        attempt->seen.user};
   }
   return http::Event{"action",

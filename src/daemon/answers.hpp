@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/forecasts.hpp"
 #include "http/events.hpp"
 #include "http/metrics.hpp"
 #include "http/request.hpp"
@@ -18,7 +19,8 @@ namespace schedmate::daemon {
 struct State {
   const live::Loop& loop;
   SimTime now;
-  std::string journal;  ///< its file
+  std::string journal;                 ///< its file
+  const Forecast* forecast = nullptr;  ///< the last one; null: there is none yet
 };
 
 /// What an operator has decided; nothing where the request is no such. Errors: invalid.

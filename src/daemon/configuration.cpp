@@ -43,7 +43,8 @@ Result<std::shared_ptr<const Replay>> read_replay(const Settings& settings) {
 }
 
 /// What the policy knows of a job's length: the user's past runs in the pool.
-Result<live::LoopOptions> make_loop(const Settings& settings, const ClusterSpec& cluster) {
+Result<void> make_loop(const Settings& settings, Configuration& configuration) {
+  const ClusterSpec& cluster = configuration.replay->cluster;
   const std::string spec = settings.text("order.policy");
   const std::size_t colon = std::min(spec.find(':'), spec.size());
   PolicyOptions options;
@@ -55,9 +56,8 @@ Result<live::LoopOptions> make_loop(const Settings& settings, const ClusterSpec&
                 "setting order.policy: a policy with a profiler runs in the simulator only");
   auto estimator = make_estimator("last_k", {});
   if (!estimator) return tl::unexpected(estimator.error());
-  live::LoopOptions made;
-  made.pool = [cluster, decide = scheduler->decide,
-               estimator = std::move(*estimator)](const std::string& name) {
+  configuration.loop.pool = [cluster, decide = scheduler->decide,
+                             estimator = std::move(*estimator)](const std::string& name) {
     live::VirtualCluster::Setup setup;
     setup.name = name;
     setup.policy = decide;
@@ -66,7 +66,8 @@ Result<live::LoopOptions> make_loop(const Settings& settings, const ClusterSpec&
       if (partition.name == name) setup.round = partition.round;
     return setup;
   };
-  return made;
+  configuration.scheduler = std::move(*scheduler);
+  return {};
 }
 
 Mode mode(const Settings& settings, std::string_view key) {
@@ -116,9 +117,7 @@ Result<Configuration> configure(const settings::Session& session) {
   auto replay = read_replay(settings);
   if (!replay) return tl::unexpected(replay.error());
   made.replay = std::move(*replay);
-  auto loop = make_loop(settings, made.replay->cluster);
-  if (!loop) return tl::unexpected(loop.error());
-  made.loop = std::move(*loop);
+  if (auto loop = make_loop(settings, made); !loop) return tl::unexpected(loop.error());
   made.loop.settings = acting(settings);
   made.poll = std::chrono::milliseconds(settings.whole("cluster.poll_ms"));
   made.http = doors(settings);

@@ -26,6 +26,7 @@ struct Configuration {
   std::string writer;    ///< HOST:PID, of the journal
   std::shared_ptr<const Replay> replay;
   live::LoopOptions loop;
+  Scheduler scheduler;  ///< of the loop's pools
   std::chrono::milliseconds poll{1000};
   http::ServerOptions http;  ///< doors and access
 };

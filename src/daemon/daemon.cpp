@@ -12,6 +12,7 @@
 
 #include "base/own_files.hpp"
 #include "daemon/answers.hpp"
+#include "daemon/forecasts.hpp"
 #include "daemon/worker.hpp"
 #include "http/events.hpp"
 #include "http/server.hpp"
@@ -23,14 +24,17 @@ namespace {
 constexpr Connector::Deadline call_deadline{10'000};
 
 /// Somebody at the front door.
-struct Question {
+struct Visit {
   http::Request request;
   std::shared_ptr<http::Answer> answer;
+};
+struct Foreseen {
+  Result<Forecast> forecast;
 };
 struct Advanced {
   Result<replay::RemoteCluster::Time> time;
 };
-using Arrival = std::variant<live::Event, Question, Advanced>;
+using Arrival = std::variant<live::Event, Visit, Advanced, Foreseen>;
 
 class Daemon {
  public:
@@ -56,7 +60,7 @@ class Daemon {
     surroundings_.ready();
     while (!surroundings_.stopped() && !failed_) turn();
     door_->stop();
-    surroundings_.report(summary_of({*loop_, now_, ""}));
+    surroundings_.report(summary_of(state()));
     if (failed_) return tl::unexpected(*failed_);
     return {};
   }
@@ -83,7 +87,7 @@ class Daemon {
     options.user_name = surroundings_.user_name;
     options.events = events_;
     options.handler = [this](http::Request request, http::Answer answer) {
-      inbox_.put(Question{std::move(request), std::make_shared<http::Answer>(std::move(answer))});
+      inbox_.put(Visit{std::move(request), std::make_shared<http::Answer>(std::move(answer))});
     };
     options.ready = [this] { return readiness(); };
     options.metrics = [this] {
@@ -101,6 +105,7 @@ class Daemon {
     for (Arrival& arrival : inbox_.take(std::min(longest, configuration_.poll)))
       std::visit([&](auto& each) { take(each); }, arrival);
     measure();
+    foresee();
     if (out_ > 0 || failed_) return;
     if (surroundings_.reload_asked()) reload();
     if (configuration_.replay->speed == 0) return go_on();
@@ -122,13 +127,36 @@ class Daemon {
     surroundings_.report("has read its settings again");
   }
 
+  [[nodiscard]] State state() const {
+    return {*loop_, now_, journal::journal_path(configuration_.state_dir),
+            forecast_ ? &*forecast_ : nullptr};
+  }
+
+  /// One at a time, of the queue as it stands when the last one is there.
+  void foresee() {
+    constexpr std::chrono::milliseconds often{1000};
+    const auto now = surroundings_.clock.now();
+    if (foreseeing_ || now - foreseen_ < often || loop_->counts().readings == 0) return;
+    foreseeing_ = true;
+    foreseen_ = now;
+    thinker_.ask(
+        [this, question = forecasts_.question(*loop_, now_), scheduler = configuration_.scheduler] {
+          inbox_.put(Foreseen{forecast_of(*question, scheduler)});
+        });
+  }
+
+  void take(Foreseen& foreseen) {
+    foreseeing_ = false;
+    if (foreseen.forecast) forecast_ = std::move(*foreseen.forecast);
+  }
+
   /// Twice a second, for whoever asks.
   void measure() {
     constexpr std::chrono::milliseconds often{500};
     const auto now = surroundings_.clock.now();
     if (now - measured_ < often) return;
     measured_ = now;
-    auto made = metrics_of({*loop_, now_, ""});
+    auto made = metrics_of(state());
     const std::lock_guard lock(metrics_mutex_);
     metrics_ = std::move(made);
   }
@@ -162,8 +190,8 @@ class Daemon {
     step(event);
   }
 
-  void take(Question& question) {
-    const State state{*loop_, now_, journal::journal_path(configuration_.state_dir)};
+  void take(Visit& question) {
+    const State state = this->state();
     const auto decision = decision_of(question.request);
     if (!decision) {
       (*question.answer)(answer_to(question.request, state, events_));
@@ -210,13 +238,16 @@ class Daemon {
   void carry_out(live::Answer& answer) {
     const auto found = asking_.find(answer.number);
     if (found == asking_.end()) return;
-    const State state{*loop_, now_, journal::journal_path(configuration_.state_dir)};
+    const State state = this->state();
     (*found->second)(answer.result ? action_reply(*answer.result, state)
                                    : http::error_reply(answer.result.error()));
     asking_.erase(found);
   }
   void carry_out(live::Noted& noted) {
-    const State state{*loop_, now_, ""};
+    const State state = this->state();
+    if (noted.what == live::Noted::What::job)
+      if (const live::Attempt* const attempt = loop_->jobs().find(noted.id))
+        forecasts_.note(attempt->seen);
     if (auto event = event_of(noted, state)) events_->publish(std::move(*event));
   }
   /// Crash-only: what the journal holds decides how it goes on.
@@ -250,11 +281,14 @@ class Daemon {
   std::size_t out_ = 0;  // effects whose events are still to come
   bool over_ = false, ticked_ = false;
   std::atomic<bool> blind_ = false;
-  std::chrono::nanoseconds last_tick_{}, measured_{};
+  Forecasts forecasts_;
+  std::optional<Forecast> forecast_;  // the last one
+  bool foreseeing_ = false;
+  std::chrono::nanoseconds last_tick_{}, measured_{}, foreseen_{};
   std::mutex metrics_mutex_;
   std::vector<http::Metric> metrics_;
   std::optional<Error> failed_;
-  Worker connector_, writer_;  // last: they use what stands above
+  Worker connector_, writer_, thinker_;  // last: they use what stands above
 };
 
 }  // namespace

@@ -23,7 +23,6 @@
 #include "slurm/snapshot.hpp"
 
 namespace schedmate::queue {
-namespace {
 
 std::string block_in_words(QueueBlock block, const std::string& pool, std::int64_t gpus) {
   switch (block) {
@@ -46,6 +45,8 @@ std::string block_in_words(QueueBlock block, const std::string& pool, std::int64
   }
   return "something other than the queue keeps it";
 }
+
+namespace {
 
 /// Where the job that is asked for stands among those that wait and run.
 Result<std::optional<std::size_t>> place_of(const std::vector<EtaJob>& jobs,

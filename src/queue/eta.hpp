@@ -92,6 +92,10 @@ struct QueueWithForecast {
 /// The same as a list.
 [[nodiscard]] Result<Eta> eta(const settings::Session& session, const EtaRequest& request);
 
+/// Why a job of that pool waits, for people; "" for block none.
+[[nodiscard]] std::string block_in_words(QueueBlock block, const std::string& pool,
+                                         std::int64_t gpus);
+
 /// Seconds on the clock of the trace or of the cluster; null for `never`.
 [[nodiscard]] Document instant_document(SimTime when);
 /// {"p10": seconds, "p50": ..., "p90": ...}, null for `never`.

@@ -39,6 +39,10 @@ def by_approval(daemon, trace):
     path = f"/api/v1/actions/{action['id']}"
     job = f"/api/v1/jobs/{action['call']['job']}"
     expect("the job waits", site.ask("GET", job)[1]["state"] == "pending")
+    site.wait(lambda: site.ask("GET", job)[1]["eta"], "its start is foreseen")
+    eta = site.ask("GET", job)[1]["eta"]
+    expect("its start and end are in order", eta["start_s"]["p10"] <= eta["start_s"]["p90"] <= eta["end_s"]["p90"])
+    expect("why it waits has a word", "reason" in site.ask("GET", job + "/why")[1]["blocked_by"])
     expect("nothing is called before", (site.state / "replay.jsonl").read_text() == "")
     expect("approved", site.ask("POST", path + "/approve")[0] == 200)
     site.wait(lambda: site.ask("GET", path)[1]["state"] == "verified", "the start is seen")

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/forecasts.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <nlohmann/json.hpp>
+
+#include "eta/run_time_model.hpp"
+#include "queue/eta.hpp"
+
+namespace schedmate::daemon {
+namespace {
+
+constexpr std::size_t most_past = 20'000;
+
+/// Pools and the place of each node in them.
+struct Pools {
+  std::vector<PartitionSpec> specs;
+  std::map<std::string, std::uint32_t> numbers;
+  std::map<std::string, std::uint32_t> node_numbers;
+  std::vector<NodeChange> changes;
+
+  Pools(const live::Actions& actions, SimTime now) {
+    for (const auto& [name, node] : actions.nodes()) {
+      const auto [found, fresh] =
+          numbers.try_emplace(node.partition, static_cast<std::uint32_t>(specs.size()));
+      if (fresh) {
+        PartitionSpec& spec = specs.emplace_back();
+        spec.name = node.partition;
+        spec.gpus_per_node = std::clamp(node.gpus, 1, 64);
+      }
+      PartitionSpec& spec = specs[found->second];
+      if (node.gpus != spec.gpus_per_node) continue;
+      const auto number = static_cast<std::uint32_t>(spec.nodes++);
+      node_numbers[name] = number;
+      if (node.state != NodeState::up) changes.push_back({now, found->second, number, node.state});
+    }
+  }
+
+  /// Empty where one of the GPUs is not known: a placer then finds some.
+  [[nodiscard]] Placement where(const SeenJob& job) const {
+    Placement placed;
+    for (const NodeGpus& each : job.nodes) {
+      const auto node = node_numbers.find(each.node);
+      if (node == node_numbers.end() || each.gpus.empty()) return {};
+      Slice& slice = placed.emplace_back(Slice{node->second, 0});
+      for (const std::int32_t gpu : each.gpus)
+        if (gpu >= 0 && gpu < 64) slice.gpus |= std::uint64_t{1} << gpu;
+    }
+    int gpus = 0;
+    for (const Slice& slice : placed) gpus += std::popcount(slice.gpus);
+    return gpus == job.gpus ? placed : Placement();
+  }
+};
+
+/// That wait or run, in order of submission.
+std::vector<const SeenJob*> present_jobs(const live::Loop& loop, const Pools& pools, SimTime now) {
+  std::vector<const SeenJob*> present;
+  for (const auto& [id, attempt] : loop.jobs().all())
+    if (attempt.seen.phase != JobPhase::ended && attempt.seen.gpus > 0 &&
+        pools.numbers.contains(attempt.seen.partition) && attempt.seen.submitted <= now)
+      present.push_back(&attempt.seen);
+  std::ranges::stable_sort(present, {}, &SeenJob::submitted);
+  return present;
+}
+
+}  // namespace
+
+void Forecasts::note(const SeenJob& job) {
+  if (job.phase != JobPhase::ended || !job.started || !job.ended) return;
+  past_.push_back({job.user, job.partition, job.gpus, job.submitted, *job.started, *job.ended});
+  if (past_.size() > most_past) past_.pop_front();
+}
+
+std::shared_ptr<const Question> Forecasts::question(const live::Loop& loop, SimTime now) {
+  const auto made = std::make_shared<Question>();
+  const Pools pools(loop.actions(), now);
+  QueueSnapshot& snapshot = made->snapshot;
+  snapshot.now = now;
+  snapshot.pools = pools.specs;
+  snapshot.changes = pools.changes;
+  const auto user_of = [&](const std::string& name) {
+    return users_.try_emplace(name, static_cast<std::uint32_t>(users_.size())).first->second;
+  };
+  const std::vector<const SeenJob*> present = present_jobs(loop, pools, now);
+  // The model takes all submissions in order of time; those that are present come back by place.
+  struct Row {
+    eta::Submitted submitted;
+    const SeenJob* job;
+  };
+  std::vector<Row> rows;
+  for (const Ended& each : past_) {
+    const auto pool = pools.numbers.find(each.partition);
+    if (pool == pools.numbers.end()) continue;
+    const auto ran_s = static_cast<double>((each.ended - each.started).count());
+    rows.push_back(
+        {{user_of(each.user), pool->second, each.gpus, each.submitted, each.started, ran_s, true},
+         nullptr});
+    snapshot.past.push_back({each.submitted, user_of(each.user), pool->second, each.gpus, ran_s});
+  }
+  for (const SeenJob* job : present) {
+    const std::optional<SimTime> started =
+        job->phase == JobPhase::running ? job->started : std::nullopt;
+    const double ran_s = started ? static_cast<double>((now - *started).count()) : 0;
+    rows.push_back({{user_of(job->user), pools.numbers.at(job->partition), job->gpus,
+                     job->submitted, started, ran_s, false},
+                    job});
+  }
+  std::ranges::stable_sort(rows, {}, [](const Row& row) { return row.submitted.submit; });
+  std::ranges::stable_sort(snapshot.past, {}, &PastSubmission::submit);
+  std::vector<eta::Submitted> submitted;
+  for (const Row& row : rows) submitted.push_back(row.submitted);
+  const eta::RunTimeModel model(std::move(submitted), now);
+  snapshot.site = model.site();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].job == nullptr) continue;
+    const SeenJob& job = *rows[i].job;
+    SnapshotJob& row = snapshot.jobs.emplace_back();
+    row.id = made->texts.emplace_back(job.id);
+    row.user = rows[i].submitted.user;
+    row.pool = rows[i].submitted.pool;
+    row.gpus = job.gpus;
+    row.submit = job.submitted;
+    row.started = rows[i].submitted.start;
+    if (row.started) row.where = pools.where(job);
+    row.kept_out = job.held;
+    row.belief = model.belief(i);
+    row.burst = model.burst(i);
+    row.source = model.has_own(i) ? RunTimeSource::user : RunTimeSource::site;
+  }
+  return made;
+}
+
+Result<Forecast> forecast_of(const Question& question, const Scheduler& scheduler) {
+  constexpr std::int64_t samples = 60;
+  const QueueSnapshot& snapshot = question.snapshot;
+  const auto made = forecast_queue(snapshot, scheduler, {.samples = samples});
+  if (!made) return tl::unexpected(made.error());
+  Forecast forecast{.now = snapshot.now, .samples = made->samples, .jobs = {}};
+  for (std::size_t i = 0; i < snapshot.jobs.size(); ++i) {
+    const SnapshotJob& job = snapshot.jobs[i];
+    const JobForecast& each = made->jobs[i];
+    Forecast::Job& told = forecast.jobs[std::string(job.id)];
+    told.start = each.start;
+    told.end = each.end;
+    told.block = each.block;
+    told.by = job.source;
+    told.text = queue::block_in_words(each.block, snapshot.pools[job.pool].name, job.gpus);
+    for (const JobForecast::Awaited& awaited : each.awaited)
+      told.awaited.emplace_back(snapshot.jobs[awaited.job].id);
+  }
+  return forecast;
+}
+
+Document eta_of(const Forecast& forecast, const std::string& job) {
+  const auto found = forecast.jobs.find(job);
+  if (found == forecast.jobs.end()) return nullptr;
+  const Forecast::Job& told = found->second;
+  return {{"start_s", told.start ? queue::quantiles_document(*told.start) : Document(nullptr)},
+          {"end_s", queue::quantiles_document(told.end)},
+          {"as_of_s", seconds_of(forecast.now)},
+          {"samples", forecast.samples},
+          {"by", name_of(told.by)}};
+}
+
+}  // namespace schedmate::daemon

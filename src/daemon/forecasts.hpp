@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// When waiting jobs start and running ones end, from the queue as it was last read (docs/eta.md).
+/// Run times come from the jobs that this process has seen end. The loop's thread makes a snapshot;
+/// the forecast, which takes long, is made of it by another.
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <schedmate/eta.hpp>
+#include <string>
+
+#include "base/document.hpp"
+#include "live/loop.hpp"
+
+namespace schedmate::daemon {
+
+/// What is expected of the jobs of one reading.
+struct Forecast {
+  SimTime now;
+  std::int64_t samples = 0;
+  struct Job {
+    std::optional<InstantQuantiles> start;
+    InstantQuantiles end;
+    QueueBlock block = QueueBlock::none;
+    std::string text;                  ///< why it waits
+    std::vector<std::string> awaited;  ///< jobs whose end it waits for
+    RunTimeSource by = RunTimeSource::site;
+  };
+  std::map<std::string, Job> jobs;  ///< by id
+};
+
+/// A queue that a forecast can be made of, and the texts that it points into.
+struct Question {
+  QueueSnapshot snapshot;
+  std::deque<std::string> texts;
+};
+
+class Forecasts {
+ public:
+  /// A job that has ended is learned from.
+  void note(const SeenJob& job);
+  /// As the loop has read it. Nodes of a pool that have another number of GPUs than the first are
+  /// left out.
+  [[nodiscard]] std::shared_ptr<const Question> question(const live::Loop& loop, SimTime now);
+
+ private:
+  struct Ended {
+    std::string user, partition;
+    std::int32_t gpus;
+    SimTime submitted, started, ended;
+  };
+  std::deque<Ended> past_;  // by end; the last ones
+  std::map<std::string, std::uint32_t> users_;
+};
+
+/// Any thread. Errors: those of forecast_queue().
+[[nodiscard]] Result<Forecast> forecast_of(const Question& question, const Scheduler& scheduler);
+
+/// For a job's document, "eta": null where nothing is expected of it.
+[[nodiscard]] Document eta_of(const Forecast& forecast, const std::string& job);
+
+}  // namespace schedmate::daemon
