@@ -45,18 +45,16 @@ Document nodes_of(const std::vector<NodeGpus>& nodes) {
   return all;
 }
 
-Document job_of(const SeenJob& job, const State& state) {
-  Document made{
-      {"id", job.id},
-      {"name", service::redacted(job.name)},
-      {"user", job.user},
-      {"partition", job.partition},
-      {"state", state_word(job)},
-      {"gpus", job.gpus},
-      {"nodes", nodes_of(job.nodes)},
-      {"held", job.held},
-      {"restarts", job.restarts},
-      {"eta", state.forecast != nullptr ? eta_of(*state.forecast, job.id) : Document(nullptr)}};
+Document job_of(const SeenJob& job) {
+  Document made{{"id", job.id},
+                {"name", service::redacted(job.name)},
+                {"user", job.user},
+                {"partition", job.partition},
+                {"state", state_word(job)},
+                {"gpus", job.gpus},
+                {"nodes", nodes_of(job.nodes)},
+                {"held", job.held},
+                {"restarts", job.restarts}};
   put_instant(made, "submitted", job.submitted);
   put_instant(made, "started", job.started);
   put_instant(made, "ended", job.ended);
@@ -83,8 +81,10 @@ http::Reply jobs(const http::Request& request, const State& state) {
   const std::string user = query(request, "user"), word = query(request, "state");
   const auto since = parse_number<std::int64_t>(query(request, "since"));
   const std::size_t limit = limit_of(request);
-  Document list = Document::array();
+  std::string list;
+  std::string last;
   Document next = nullptr;
+  std::size_t count = 0;
   const auto& all = state.loop.jobs().all();
   const std::string cursor = query(request, "cursor");
   for (auto job = cursor.empty() ? all.begin() : all.upper_bound(cursor); job != all.end(); ++job) {
@@ -93,21 +93,29 @@ http::Reply jobs(const http::Request& request, const State& state) {
         (!word.empty() && state_word(seen) != word) ||
         (since && seconds_of(seen.submitted) < *since))
       continue;
-    if (list.size() == limit) {
-      next = list.back()["id"];
+    if (count == limit) {
+      next = last;
       break;
     }
-    list.push_back(job_of(seen, state));
+    if (count++ > 0) list += ',';
+    list += state.texts.of(seen);
+    list += ",\"eta\":";
+    list += state.forecast != nullptr ? eta_text(*state.forecast, seen.id) : "null";
+    list += '}';
+    last = seen.id;
   }
-  return http::json_reply(
-      {{"schema", "schedmate.jobs.v1"}, {"jobs", std::move(list)}, {"next", std::move(next)}});
+  return http::text_reply(
+      fmt::format(R"({{"schema":"schedmate.jobs.v1","jobs":[{}],"next":{}}})", list, next.dump()),
+      "application/json");
 }
 
 http::Reply job(const http::Request& request, const State& state) {
   const live::Attempt* const attempt = state.loop.jobs().find(request.ids.at(0));
   if (attempt == nullptr || !request.caller.may_see_jobs_of(attempt->seen.user))
     return not_found(fmt::format("no job {}", request.ids.at(0)));
-  Document made = job_of(attempt->seen, state);
+  Document made = job_of(attempt->seen);
+  made["eta"] =
+      state.forecast != nullptr ? eta_of(*state.forecast, attempt->seen.id) : Document(nullptr);
   made["schema"] = "schedmate.job.v1";
   Document actions = Document::array();
   for (const auto& [id, action] : state.loop.actions().all())
@@ -247,6 +255,15 @@ http::Reply changes(const http::Request& request, const http::EventLog& events) 
 
 }  // namespace
 
+const std::string& JobTexts::of(const SeenJob& job) {
+  const auto [found, fresh] = texts_.try_emplace(job.id);
+  if (fresh) {
+    found->second = job_of(job).dump(-1, ' ', false, Document::error_handler_t::replace);
+    found->second.pop_back();
+  }
+  return found->second;
+}
+
 std::optional<Result<live::Decided>> decision_of(const http::Request& request) {
   using enum live::Decided::What;
   live::Decided made{.what = close_breaker, .by = request.by};
@@ -326,7 +343,7 @@ std::optional<http::Event> event_of(const live::Noted& noted, const State& state
   if (noted.what == live::Noted::What::job) {
     const live::Attempt* const attempt = state.loop.jobs().find(noted.id);
     if (attempt == nullptr) return std::nullopt;
-    return http::Event{"job", text(job_of(attempt->seen, state)), http::Audience::owner,
+    return http::Event{"job", state.texts.of(attempt->seen) + '}', http::Audience::owner,
                        attempt->seen.user};
   }
   return http::Event{"action",

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "daemon/forecasts.hpp"
@@ -16,8 +17,24 @@
 
 namespace schedmate::daemon {
 
+/// What is told of each job but for its `eta`, as text, made once for each change of it.
+class JobTexts {
+ public:
+  /// A JSON object without its closing bracket. Valid until the job changes.
+  const std::string& of(const SeenJob& job);
+  void forget(const std::string& id) { texts_.erase(id); }
+  /// Of jobs that are gone.
+  void keep_at_most(std::size_t jobs) {
+    if (texts_.size() > 2 * jobs + 1000) texts_.clear();
+  }
+
+ private:
+  std::unordered_map<std::string, std::string> texts_;
+};
+
 struct State {
   const live::Loop& loop;
+  JobTexts& texts;
   SimTime now;
   std::string journal;                 ///< its file
   const Forecast* forecast = nullptr;  ///< the last one; null: there is none yet

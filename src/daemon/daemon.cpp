@@ -127,8 +127,8 @@ class Daemon {
     surroundings_.report("has read its settings again");
   }
 
-  [[nodiscard]] State state() const {
-    return {*loop_, now_, journal::journal_path(configuration_.state_dir),
+  [[nodiscard]] State state() {
+    return {*loop_, texts_, now_, journal::journal_path(configuration_.state_dir),
             forecast_ ? &*forecast_ : nullptr};
   }
 
@@ -156,6 +156,7 @@ class Daemon {
     const auto now = surroundings_.clock.now();
     if (now - measured_ < often) return;
     measured_ = now;
+    texts_.keep_at_most(loop_->jobs().all().size());
     auto made = metrics_of(state());
     const std::lock_guard lock(metrics_mutex_);
     metrics_ = std::move(made);
@@ -245,6 +246,7 @@ class Daemon {
   }
   void carry_out(live::Noted& noted) {
     const State state = this->state();
+    if (noted.what == live::Noted::What::job) texts_.forget(noted.id);
     if (noted.what == live::Noted::What::job)
       if (const live::Attempt* const attempt = loop_->jobs().find(noted.id))
         forecasts_.note(attempt->seen);
@@ -281,6 +283,7 @@ class Daemon {
   std::size_t out_ = 0;  // effects whose events are still to come
   bool over_ = false, ticked_ = false;
   std::atomic<bool> blind_ = false;
+  JobTexts texts_;
   Forecasts forecasts_;
   std::optional<Forecast> forecast_;  // the last one
   bool foreseeing_ = false;

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <bit>
 #include <nlohmann/json.hpp>
+#include <utility>
 
-#include "eta/run_time_model.hpp"
 #include "queue/eta.hpp"
 
 namespace schedmate::daemon {
@@ -72,7 +72,7 @@ void Forecasts::note(const SeenJob& job) {
   if (past_.size() > most_past) past_.pop_front();
 }
 
-std::shared_ptr<const Question> Forecasts::question(const live::Loop& loop, SimTime now) {
+std::shared_ptr<Question> Forecasts::question(const live::Loop& loop, SimTime now) {
   const auto made = std::make_shared<Question>();
   const Pools pools(loop.actions(), now);
   QueueSnapshot& snapshot = made->snapshot;
@@ -108,10 +108,7 @@ std::shared_ptr<const Question> Forecasts::question(const live::Loop& loop, SimT
   }
   std::ranges::stable_sort(rows, {}, [](const Row& row) { return row.submitted.submit; });
   std::ranges::stable_sort(snapshot.past, {}, &PastSubmission::submit);
-  std::vector<eta::Submitted> submitted;
-  for (const Row& row : rows) submitted.push_back(row.submitted);
-  const eta::RunTimeModel model(std::move(submitted), now);
-  snapshot.site = model.site();
+  for (const Row& row : rows) made->submitted.push_back(row.submitted);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].job == nullptr) continue;
     const SeenJob& job = *rows[i].job;
@@ -124,16 +121,23 @@ std::shared_ptr<const Question> Forecasts::question(const live::Loop& loop, SimT
     row.started = rows[i].submitted.start;
     if (row.started) row.where = pools.where(job);
     row.kept_out = job.held;
-    row.belief = model.belief(i);
-    row.burst = model.burst(i);
-    row.source = model.has_own(i) ? RunTimeSource::user : RunTimeSource::site;
+    made->rows.push_back(i);
   }
   return made;
 }
 
-Result<Forecast> forecast_of(const Question& question, const Scheduler& scheduler) {
+Result<Forecast> forecast_of(Question& question, const Scheduler& scheduler) {
   constexpr std::int64_t samples = 60;
-  const QueueSnapshot& snapshot = question.snapshot;
+  QueueSnapshot& snapshot = question.snapshot;
+  const eta::RunTimeModel model(std::move(question.submitted), snapshot.now);
+  snapshot.site = model.site();
+  for (std::size_t i = 0; i < snapshot.jobs.size(); ++i) {
+    SnapshotJob& job = snapshot.jobs[i];
+    const std::size_t row = question.rows[i];
+    job.belief = model.belief(row);
+    job.burst = model.burst(row);
+    job.source = model.has_own(row) ? RunTimeSource::user : RunTimeSource::site;
+  }
   const auto made = forecast_queue(snapshot, scheduler, {.samples = samples});
   if (!made) return tl::unexpected(made.error());
   Forecast forecast{.now = snapshot.now, .samples = made->samples, .jobs = {}};
@@ -149,7 +153,14 @@ Result<Forecast> forecast_of(const Question& question, const Scheduler& schedule
     for (const JobForecast::Awaited& awaited : each.awaited)
       told.awaited.emplace_back(snapshot.jobs[awaited.job].id);
   }
+  for (auto& [id, job] : forecast.jobs) job.json = eta_of(forecast, id).dump();
   return forecast;
+}
+
+const std::string& eta_text(const Forecast& forecast, const std::string& job) {
+  static const std::string unknown = "null";
+  const auto found = forecast.jobs.find(job);
+  return found == forecast.jobs.end() ? unknown : found->second.json;
 }
 
 Document eta_of(const Forecast& forecast, const std::string& job) {

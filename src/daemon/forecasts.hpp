@@ -10,8 +10,10 @@
 #include <memory>
 #include <schedmate/eta.hpp>
 #include <string>
+#include <unordered_map>
 
 #include "base/document.hpp"
+#include "eta/run_time_model.hpp"
 #include "live/loop.hpp"
 
 namespace schedmate::daemon {
@@ -27,13 +29,17 @@ struct Forecast {
     std::string text;                  ///< why it waits
     std::vector<std::string> awaited;  ///< jobs whose end it waits for
     RunTimeSource by = RunTimeSource::site;
+    std::string json;  ///< eta_of() as text
   };
-  std::map<std::string, Job> jobs;  ///< by id
+  std::unordered_map<std::string, Job> jobs;  ///< by id
 };
 
-/// A queue that a forecast can be made of, and the texts that it points into.
+/// A queue that a forecast can be made of: jobs without what is believed of them, the submissions
+/// that this is drawn from, and the texts that it points into.
 struct Question {
   QueueSnapshot snapshot;
+  std::vector<eta::Submitted> submitted;  ///< in order of time
+  std::vector<std::size_t> rows;          ///< of the snapshot's jobs, among them
   std::deque<std::string> texts;
 };
 
@@ -43,7 +49,7 @@ class Forecasts {
   void note(const SeenJob& job);
   /// As the loop has read it. Nodes of a pool that have another number of GPUs than the first are
   /// left out.
-  [[nodiscard]] std::shared_ptr<const Question> question(const live::Loop& loop, SimTime now);
+  [[nodiscard]] std::shared_ptr<Question> question(const live::Loop& loop, SimTime now);
 
  private:
   struct Ended {
@@ -56,9 +62,11 @@ class Forecasts {
 };
 
 /// Any thread. Errors: those of forecast_queue().
-[[nodiscard]] Result<Forecast> forecast_of(const Question& question, const Scheduler& scheduler);
+[[nodiscard]] Result<Forecast> forecast_of(Question& question, const Scheduler& scheduler);
 
-/// For a job's document, "eta": null where nothing is expected of it.
+/// For a job's document, "eta": null where nothing is expected of it. As text, too, made once with
+/// the forecast.
 [[nodiscard]] Document eta_of(const Forecast& forecast, const std::string& job);
+[[nodiscard]] const std::string& eta_text(const Forecast& forecast, const std::string& job);
 
 }  // namespace schedmate::daemon

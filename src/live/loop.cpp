@@ -124,7 +124,8 @@ void Loop::take(const Listed& event, SimTime now) {
   if (read_before_)
     for (const Change& change : changes) follow(change, now);
   read_before_ = true;
-  actions_.read(Reading(listing), event.number, now);
+  const bool is_news = std::exchange(version_, listing.version) != listing.version;
+  if (is_news || !actions_.all().empty()) actions_.read(Reading(listing), event.number, now);
   follow_ends();
   decide(now);
   if (reread_ && calls_out_ == 0) ask_to_list();

@@ -167,6 +167,7 @@ class Loop {
   std::vector<Effect> effects_;
   bool appending_ = false, over_ = false, listing_ = false, read_before_ = false;
   std::uint64_t readings_ = 0;  // asked for
+  std::int64_t version_ = -1;   // of the last one
   std::size_t calls_out_ = 0;
   bool reread_ = false;  // calls have come back since the last reading was asked for
   SimTime next_list_ = SimTime::min();

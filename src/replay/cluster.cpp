@@ -81,6 +81,7 @@ void ReplayCluster::follow(std::size_t vc, const View& view) {
     job.seen.phase = JobPhase::ended;
     job.seen.end_state = trace_.jobs[row].state;
     job.seen.ended = view.now;
+    job.version = version_;
     present_.erase(row);
     ended_.emplace(view.now, row);
   }
@@ -99,6 +100,7 @@ void ReplayCluster::follow(std::size_t vc, const View& view) {
     job.seen.user = trace_.users[trace_.jobs[row].user];
     job.seen.partition = vcs_[vc].name;
     job.seen.gpus = info.gpus;
+    job.version = version_;
     present_.insert(row);
   }
 }
@@ -155,7 +157,7 @@ Result<Abilities> ReplayCluster::abilities(Deadline /*within*/) {
   return made;
 }
 
-Result<Listing> ReplayCluster::list(SimTime ended_since, Deadline /*within*/) {
+Listing ReplayCluster::changes(SimTime ended_since, std::int64_t version) const {
   Listing listing;
   listing.version = version_;
   listing.now = now_;
@@ -163,14 +165,19 @@ Result<Listing> ReplayCluster::list(SimTime ended_since, Deadline /*within*/) {
   std::set<std::uint32_t> rows = present_;
   for (auto ended = ended_.lower_bound(ended_since); ended != ended_.end(); ++ended)
     rows.insert(ended->second);
-  listing.jobs.reserve(rows.size());
-  for (const std::uint32_t row : rows) listing.jobs.push_back(jobs_.at(row).seen);
+  for (const std::uint32_t row : rows)
+    if (const Shown& job = jobs_.at(row); job.version > version) listing.jobs.push_back(job.seen);
+  if (nodes_version_ <= version) return listing;
   for (const Vc& vc : vcs_)
     for (std::uint32_t node = 0; node < vc.reasons.size(); ++node)
       listing.nodes.push_back({fmt::format("{}-{}", vc.name, node), vc.name,
                                vc.partition.gpus_per_node, vc.engine->cluster().state(node),
                                vc.reasons[node]});
   return listing;
+}
+
+Result<Listing> ReplayCluster::list(SimTime ended_since, Deadline /*within*/) {
+  return changes(ended_since, -1);
 }
 
 Result<std::optional<SeenJob>> ReplayCluster::job(const std::string& id, Deadline /*within*/) {
@@ -196,6 +203,7 @@ CallReply ReplayCluster::call(const ActionCall& call, Deadline within) {
   const auto found = row == rows_.end() ? jobs_.end() : jobs_.find(row->second);
   if (found == jobs_.end()) return refused(fmt::format("no job {}", call.job));
   Shown& job = found->second;
+  job.version = version_;
   if (job.seen.submitted != call.submitted)
     return refused(fmt::format("job {} is another one by now", call.job));
   if (call.kind == ActionKind::start) return start(job, call);
@@ -274,6 +282,7 @@ CallReply ReplayCluster::change_node(const ActionCall& call) {
   std::uint32_t node = 0;
   Vc* const vc = call.nodes.size() == 1 ? vc_of_node(call.nodes.front().node, node) : nullptr;
   if (vc == nullptr) return refused("no such node");
+  nodes_version_ = version_;
   std::string& reason = vc->reasons[node];
   const bool is_up = vc->engine->cluster().state(node) == NodeState::up;
   if (call.kind == ActionKind::drain_node) {

@@ -30,6 +30,10 @@ class ReplayCluster final : public Connector {
   /// By row, as simulate() gives them.
   [[nodiscard]] const std::vector<JobOutcome>& outcomes() const { return outcomes_; }
 
+  /// As list(), but of the jobs only those that have changed since that version, which the caller
+  /// has seen, and the nodes only if one has.
+  [[nodiscard]] Listing changes(SimTime ended_since, std::int64_t version) const;
+
   Result<Abilities> abilities(Deadline within) override;
   Result<Listing> list(SimTime ended_since, Deadline within) override;
   Result<std::optional<SeenJob>> job(const std::string& id, Deadline within) override;
@@ -46,6 +50,7 @@ class ReplayCluster final : public Connector {
   };
   struct Shown {
     SeenJob seen;
+    std::int64_t version = 0;  // of its last change
     std::size_t vc = 0;
     JobId id{};  // in its engine, of the present attempt
   };
@@ -67,7 +72,7 @@ class ReplayCluster final : public Connector {
   std::set<std::uint32_t> present_;                         // rows that wait or run
   std::multimap<SimTime, std::uint32_t> ended_;
   SimTime now_;
-  std::int64_t version_ = 0;
+  std::int64_t version_ = 0, nodes_version_ = 0;
   SimOptions options_;
 };
 

@@ -2,6 +2,7 @@
 #include "replay/remote.hpp"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/json_reader.hpp"
 #include "core/action_json.hpp"
@@ -51,9 +52,42 @@ Result<Abilities> RemoteCluster::abilities(Deadline within) {
   return made;
 }
 
+/// A job of the past that is another one by now takes its place at the end, in order of submission.
+void RemoteCluster::merge(Listing changes) {
+  if (!changes.nodes.empty()) last_.nodes = std::move(changes.nodes);
+  last_.version = changes.version;
+  last_.now = changes.now;
+  last_.ended_since = changes.ended_since;
+  for (SeenJob& job : changes.jobs) {
+    const auto [place, fresh] = places_.try_emplace(job.id, last_.jobs.size());
+    if (fresh)
+      last_.jobs.push_back(std::move(job));
+    else
+      last_.jobs[place->second] = std::move(job);
+  }
+  const auto is_past = [&](const SeenJob& job) {
+    return job.phase == JobPhase::ended && job.ended && *job.ended < last_.ended_since;
+  };
+  if (std::erase_if(last_.jobs, is_past) == 0) return;
+  places_.clear();
+  for (std::size_t i = 0; i < last_.jobs.size(); ++i) places_[last_.jobs[i].id] = i;
+}
+
 Result<Listing> RemoteCluster::list(SimTime ended_since, Deadline within) {
-  return ask({{"do", "list"}, {"ended_since_s", seconds_of(ended_since)}}, within)
-      .and_then(read_listing);
+  // What had ended before comes back only with everything.
+  const std::int64_t after = ended_since >= last_.ended_since ? last_.version : -1;
+  auto changes =
+      ask({{"do", "list"}, {"ended_since_s", seconds_of(ended_since)}, {"after", after}}, within)
+          .and_then(read_listing);
+  if (!changes) return changes;
+  const bool is_another = changes->version < last_.version;  // it was started again
+  if (after < 0 || is_another) {
+    last_ = {.version = -1, .now = {}, .jobs = {}, .ended_since = {}, .nodes = {}};
+    places_.clear();
+  }
+  if (is_another && after >= 0) return list(ended_since, within);
+  merge(std::move(*changes));
+  return last_;
 }
 
 Result<std::optional<SeenJob>> RemoteCluster::job(const std::string& id, Deadline within) {

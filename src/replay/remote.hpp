@@ -5,6 +5,7 @@
 
 #include <schedmate/connector.hpp>
 #include <string>
+#include <unordered_map>
 
 #include "base/descriptor.hpp"
 #include "base/document.hpp"
@@ -31,11 +32,15 @@ class RemoteCluster final : public Connector {
  private:
   /// Connects if need be; after an error the connection is closed.
   Result<Document> ask(const Document& request, Deadline within);
+  void merge(Listing changes);
   Result<Document> ask_once(const std::string& line, Deadline within);
 
   std::string socket_;
   Descriptor connection_;
   std::string rest_;  // read, but not asked for yet
+  // The cluster as it was last read: of the next reading only changes are asked for.
+  Listing last_{.version = -1, .now = {}, .jobs = {}, .ended_since = {}, .nodes = {}};
+  std::unordered_map<std::string, std::size_t> places_;  // of its jobs
 };
 
 }  // namespace schedmate::replay

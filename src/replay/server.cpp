@@ -70,11 +70,9 @@ class Server {
     const auto request = read_json(line, {});
     if (!request || !request->is_object()) return {{"error", "no request"}};
     const std::string what = request->value("do", "");
-    if (what == "list") {
-      const auto listing =
-          cluster_.list(at(request->value("ended_since_s", std::int64_t{0})), at_once);
-      return listing_document(*listing);
-    }
+    if (what == "list")
+      return listing_document(cluster_.changes(at(request->value("ended_since_s", std::int64_t{0})),
+                                               request->value("after", std::int64_t{-1})));
     if (what == "call") return call(*request);
     if (what == "advance") return advance(at(request->value("to_s", std::int64_t{0})));
     if (what == "abilities") return {{"lacks", cluster_.abilities(at_once)->lacks}};
