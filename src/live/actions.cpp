@@ -220,15 +220,13 @@ void Actions::returned(std::int64_t id, const CallReply& reply, std::uint64_t re
 void Actions::read(const Reading& reading, std::uint64_t number, SimTime now) {
   nodes_.clear();
   for (const SeenNode& node : reading.listing().nodes) nodes_[node.name] = node;
-  std::vector<std::int64_t> ids;
-  for (const auto& [id, action] : actions_) ids.push_back(id);
-  for (const std::int64_t id : ids) {
-    Action& action = actions_.at(id);
-    if (calls_.contains(id))
-      judge(action, reading, number, now);
-    else if (action.state() == verified)
-      watch(action, reading, now);
-  }
+  std::vector<std::int64_t> called_ids, others;
+  for (const auto& [id, action] : actions_)
+    (calls_.contains(id) ? called_ids : others).push_back(id);
+  // An undo comes out before anybody looks whether what it takes back still stands.
+  for (const std::int64_t id : called_ids) judge(actions_.at(id), reading, number, now);
+  for (const std::int64_t id : others)
+    if (Action& action = actions_.at(id); action.state() == verified) watch(action, reading, now);
   free_orphans(reading, now);
 }
 
