@@ -129,7 +129,8 @@ std::int64_t Actions::record(Proposal proposal, const Deciding& deciding) {
     action.why.push_back(fmt::format("{} of {}: {}", each.source, each.node, each.says));
   if (action.call.kind == ActionKind::drain_node || action.call.kind == ActionKind::hold) {
     const std::string reason = std::exchange(action.call.text, mark_of(settings_, id));
-    if (!reason.empty()) action.call.text += " " + reason;
+    if (!reason.empty() && action.call.kind == ActionKind::drain_node)
+      action.call.text += " " + reason;
   }
   fresh_.insert(id);
   for (const std::string& target : targets_of(action.call)) targets_[target] = id;
