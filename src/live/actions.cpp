@@ -129,7 +129,8 @@ std::int64_t Actions::record(Proposal proposal, const Deciding& deciding) {
     action.why.push_back(fmt::format("{} of {}: {}", each.source, each.node, each.says));
   if (action.call.kind == ActionKind::drain_node || action.call.kind == ActionKind::hold) {
     const std::string reason = std::exchange(action.call.text, mark_of(settings_, id));
-    if (!reason.empty()) action.call.text += " " + reason;
+    if (!reason.empty() && action.call.kind == ActionKind::drain_node)
+      action.call.text += " " + reason;
   }
   fresh_.insert(id);
   for (const std::string& target : targets_of(action.call)) targets_[target] = id;
@@ -220,15 +221,13 @@ void Actions::returned(std::int64_t id, const CallReply& reply, std::uint64_t re
 void Actions::read(const Reading& reading, std::uint64_t number, SimTime now) {
   nodes_.clear();
   for (const SeenNode& node : reading.listing().nodes) nodes_[node.name] = node;
-  std::vector<std::int64_t> ids;
-  for (const auto& [id, action] : actions_) ids.push_back(id);
-  for (const std::int64_t id : ids) {
-    Action& action = actions_.at(id);
-    if (calls_.contains(id))
-      judge(action, reading, number, now);
-    else if (action.state() == verified)
-      watch(action, reading, now);
-  }
+  std::vector<std::int64_t> called_ids, others;
+  for (const auto& [id, action] : actions_)
+    (calls_.contains(id) ? called_ids : others).push_back(id);
+  // An undo comes out before anybody looks whether what it takes back still stands.
+  for (const std::int64_t id : called_ids) judge(actions_.at(id), reading, number, now);
+  for (const std::int64_t id : others)
+    if (Action& action = actions_.at(id); action.state() == verified) watch(action, reading, now);
   free_orphans(reading, now);
 }
 
@@ -431,20 +430,25 @@ void Actions::keep_past() {
   record_.past = past.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+/// What is not as keep_past() writes it is left out.
 void Actions::restore_past(std::string_view text) {
   const auto past = nlohmann::json::parse(text, nullptr, false);
-  if (!past.is_object()) return;
-  const auto instant = [](const nlohmann::json& value) {
-    return at(value.is_number_integer() ? value.get<std::int64_t>() : 0);
+  const auto part = [](const nlohmann::json& whole, const char* name) {
+    const auto found = whole.find(name);
+    return found == whole.end() ? nlohmann::json() : *found;
   };
-  for (const auto& each : past.value("disturbed_s", nlohmann::json::array()))
-    disturbed_.push_back(instant(each));
-  for (const auto& each : past.value("bad", nlohmann::json::array()))
-    if (each.is_object())
-      bad_.emplace_back(instant(each.value("s", nlohmann::json())), each.value("node", ""));
-  for (const auto& [node, when] : past.value("lifted", nlohmann::json::object()).items())
-    lifted_[node] = instant(when);
-  if (past.contains("breaker_since_s")) breaker_since_ = instant(past["breaker_since_s"]);
+  const nlohmann::json disturbed = part(past, "disturbed_s"), bad = part(past, "bad"),
+                       lifted = part(past, "lifted"), open = part(past, "breaker_since_s");
+  const auto instant = [](const nlohmann::json& value) { return at(value.get<std::int64_t>()); };
+  for (const auto& each : disturbed)
+    if (each.is_number_integer()) disturbed_.push_back(instant(each));
+  for (const auto& each : bad) {
+    const nlohmann::json when = part(each, "s"), node = part(each, "node");
+    if (when.is_number_integer() && node.is_string()) bad_.emplace_back(instant(when), node);
+  }
+  for (const auto& [node, when] : lifted.items())
+    if (when.is_number_integer()) lifted_[node] = instant(when);
+  if (open.is_number_integer()) breaker_since_ = instant(open);
 }
 
 // Operators --------------------------------------------------------------------------------------

@@ -88,7 +88,6 @@ class Actions {
   void read(const Reading& reading, std::uint64_t number, SimTime now);
   /// What time alone brings about.
   void tick(SimTime now);
-  [[nodiscard]] SimTime next_due() const;
 
   [[nodiscard]] ActionRecord take();
   /// The records taken so far are safe: calls that may be made now.

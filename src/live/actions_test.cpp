@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The ladder of docs/actions.md, arrow by arrow, modes, and what becomes of lost calls.
+#include "live/actions.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/acting_desk.hpp"
+
+namespace schedmate::live {
+namespace {
+
+using Desk = testing::ActingDesk;
+using Fate = testing::MadeSite::Fate;
+using testing::call_of;
+using testing::order_of;
+
+Settings in_mode(Mode mode) {
+  Settings made = Desk::all_act();
+  made.modes = {mode, mode, mode, mode, mode};
+  return made;
+}
+
+std::int64_t hold(Desk& desk, const std::string& job) {
+  return desk.propose({.call = call_of(ActionKind::hold, desk.site.see(job))}).value();
+}
+
+std::int64_t requeue(Desk& desk, const std::string& job) {
+  return desk
+      .propose({.call = call_of(ActionKind::requeue_excluding, desk.site.see(job)),
+                .area = Area::recover})
+      .value();
+}
+
+// Modes ------------------------------------------------------------------------------------------
+
+TEST_CASE("observe: nothing is planned") {
+  Desk desk(4, in_mode(Mode::observe));
+  CHECK(!desk.propose({.call = order_of(desk.site.submit("1"), 5)}));
+  desk.turn();
+  CHECK(desk.known() == 0);
+  CHECK(desk.site.calls().empty());
+  CHECK(desk.actions().counts().observed == 1);
+}
+
+TEST_CASE("shadow: planned, shadowed, and never called") {
+  Desk desk(4, in_mode(Mode::shadow));
+  const auto id = desk.propose({.call = order_of(desk.site.submit("1"), 5)});
+  desk.turn();
+  desk.restart();
+  desk.turn();
+  CHECK(desk.way(id.value()) == "planned shadowed");
+  CHECK(desk.site.calls().empty());
+  CHECK(!desk.approve(*id));
+}
+
+TEST_CASE("shadow holds nobody up: the target is free for the next decision") {
+  Desk desk(4, in_mode(Mode::shadow));
+  const SeenJob job = desk.site.submit("1");
+  CHECK(desk.propose({.call = order_of(job, 5)}));
+  CHECK(desk.propose({.call = order_of(job, 6)}));
+}
+
+TEST_CASE("act: planned, intended, called, verified") {
+  Desk desk(4);
+  const auto id = desk.propose({.call = order_of(desk.site.submit("1"), 5)}).value();
+  CHECK(desk.way(id) == "planned intended");
+  desk.turn();
+  CHECK(desk.way(id) == "planned intended called verified");
+  CHECK(desk.site.see("1").order == 5);
+}
+
+TEST_CASE("each area obeys its own mode") {
+  Settings settings = in_mode(Mode::act);
+  settings.modes.annotate = Mode::observe;
+  settings.modes.recover = Mode::approve;
+  settings.modes.pack = Mode::shadow;
+  Desk desk(40, settings);
+  const SeenJob job = desk.site.submit("1");
+  CHECK(!desk.propose({.call = call_of(ActionKind::annotate, job, "x"), .area = Area::annotate}));
+  const auto drain = desk.propose(testing::sure_drain("a-1", desk.now())).value();
+  const auto evict = desk.propose({.call = call_of(ActionKind::evict, job), .area = Area::pack});
+  CHECK(desk.state(drain) == ActionState::waiting);
+  CHECK(desk.state(evict.value()) == ActionState::shadowed);
+}
+
+TEST_CASE("plant: without obeys_modes, shadow acts") {
+  Settings settings = in_mode(Mode::shadow);
+  settings.rules.obeys_modes = false;
+  Desk desk(4, settings);
+  CHECK(desk.propose({.call = order_of(desk.site.submit("1"), 5)}));
+  desk.turn();
+  CHECK(desk.site.calls().size() == 1);
+}
+
+// Approvals --------------------------------------------------------------------------------------
+
+TEST_CASE("approve: waits, and is called once an operator said so") {
+  Desk desk(4, in_mode(Mode::approve));
+  const auto id = desk.propose({.call = order_of(desk.site.submit("1"), 5)}).value();
+  desk.turn();
+  desk.turn();
+  CHECK(desk.way(id) == "planned waiting");
+  CHECK(desk.site.calls().empty());
+  CHECK(desk.approve(id));
+  CHECK(desk.way(id) == "planned waiting approved intended");
+  CHECK(desk.action(id).steps.at(2).by == "olga");
+  desk.turn();
+  CHECK(desk.way(id) == "planned waiting approved intended called verified");
+}
+
+TEST_CASE("what was rejected is never called") {
+  Desk desk(4, in_mode(Mode::approve));
+  const auto id = desk.propose({.call = order_of(desk.site.submit("1"), 5)}).value();
+  CHECK(desk.reject(id));
+  desk.turn();
+  CHECK(desk.way(id) == "planned waiting rejected");
+  CHECK(desk.action(id).steps.back().by == "olga");
+  CHECK(desk.approve(id).error().code == ErrorCode::not_found);
+  CHECK(desk.site.calls().empty());
+}
+
+TEST_CASE("what nobody decides on expires") {
+  Settings settings = in_mode(Mode::approve);
+  settings.waits.approval = Seconds(100);
+  Desk desk(4, settings);
+  const auto id = desk.propose({.call = order_of(desk.site.submit("1"), 5)}).value();
+  desk.pass(Seconds(99));
+  CHECK(desk.state(id) == ActionState::waiting);
+  desk.pass(Seconds(1));
+  CHECK(desk.way(id) == "planned waiting expired");
+  CHECK(!desk.approve(id));
+}
+
+TEST_CASE("an approval that waits survives a restart, and its time goes on") {
+  Settings settings = in_mode(Mode::approve);
+  settings.waits.approval = Seconds(100);
+  Desk desk(4, settings);
+  const auto a = desk.propose({.call = order_of(desk.site.submit("1"), 5)}).value();
+  const auto b = desk.propose({.call = order_of(desk.site.submit("2"), 5)}).value();
+  desk.pass(Seconds(60));
+  desk.restart();
+  CHECK(desk.approve(a));
+  desk.turn();
+  CHECK(desk.state(a) == ActionState::verified);
+  desk.pass(Seconds(40));
+  CHECK(desk.state(b) == ActionState::expired);
+}
+
+TEST_CASE("only what waits can be approved or rejected") {
+  Desk desk(4);
+  const auto id = desk.propose({.call = order_of(desk.site.submit("1"), 5)}).value();
+  CHECK(desk.approve(id).error().code == ErrorCode::conflict);
+  CHECK(desk.reject(id).error().code == ErrorCode::conflict);
+  CHECK(desk.approve(99).error().code == ErrorCode::not_found);
+}
+
+// Outcomes (rule 1) ------------------------------------------------------------------------------
+
+TEST_CASE("refused, and the cluster does not show it: failed") {
+  Desk desk(4);
+  desk.site.submit("1");
+  desk.site.next({Fate::refused});
+  const auto id = hold(desk, "1");
+  desk.turn();
+  CHECK(desk.way(id) == "planned intended called failed");
+  CHECK(desk.action(id).steps.back().note == "not today");
+}
+
+TEST_CASE("the outcome is what is read: refused, but done, is verified") {
+  Desk desk(4);
+  desk.site.submit("1");
+  desk.site.next({Fate::lies_refused});
+  const auto id = hold(desk, "1");
+  desk.turn();
+  CHECK(desk.way(id) == "planned intended called verified");
+}
+
+TEST_CASE("the outcome is what is read: said to be done, but not there, is failed in the end") {
+  Desk desk(4);
+  desk.site.submit("1");
+  desk.site.next({Fate::lies_done});
+  const auto id = hold(desk, "1");
+  desk.turn();
+  CHECK(desk.state(id) == ActionState::called);
+  desk.site.pass(Seconds(60));
+  desk.turn();
+  CHECK(desk.way(id) == "planned intended called failed");
+}
+
+TEST_CASE("plant: without reads_outcomes, what the cluster says wrongly is believed") {
+  Settings settings = in_mode(Mode::act);
+  settings.rules.reads_outcomes = false;
+  Desk desk(4, settings);
+  desk.site.submit("1");
+  desk.site.next({Fate::lies_done});
+  const auto id = hold(desk, "1");
+  desk.turn();
+  CHECK(desk.way(id).starts_with("planned intended called verified"));
+  CHECK(!desk.site.see("1").held);
+}
+
+TEST_CASE("a reading that was asked for before the call came back tells nothing against it") {
+  Desk desk(4);
+  desk.site.submit("1");
+  Actions actions(Desk::all_act(), {});
+  const auto id =
+      actions.propose({.call = call_of(ActionKind::hold, desk.site.see("1"))}, at(1000)).value();
+  (void)actions.take();
+  REQUIRE(actions.recorded().size() == 1);
+  actions.returned(id, {CallOutcome::refused, "no", {}}, 1, at(1000));
+  const Listing old = desk.site.listing();
+  actions.read(Reading(old), 1, at(1000));  // asked for before
+  CHECK(actions.all().at(id).state() == ActionState::called);
+  actions.read(Reading(old), 2, at(1001));
+  CHECK(actions.all().at(id).state() == ActionState::failed);
+}
+
+TEST_CASE("what is seen before the call comes back is verified by way of called") {
+  Desk desk(4);
+  desk.site.submit("1");
+  const auto id = hold(desk, "1");
+  SeenJob& job = desk.site.change("1");
+  job.held = true;
+  job.mark = desk.action(id).call.text;
+  desk.read();
+  CHECK(desk.way(id) == "planned intended called verified");
+}
+
+TEST_CASE("a notice is silent: its answer must do") {
+  Desk desk(4);
+  const auto said = desk.propose({.call = {.kind = ActionKind::notify, .text = "hello"}}).value();
+  desk.turn();
+  CHECK(desk.way(said) == "planned intended called verified");
+  desk.site.next({Fate::refused});
+  const auto no = desk.propose({.call = {.kind = ActionKind::notify, .text = "hello"}}).value();
+  desk.turn();
+  CHECK(desk.way(no) == "planned intended called failed");
+  desk.site.next({Fate::lost_after});
+  const auto lost = desk.propose({.call = {.kind = ActionKind::notify, .text = "hello"}}).value();
+  desk.turn();
+  CHECK(desk.way(lost) == "planned intended called ambiguous");
+  desk.site.pass(Seconds(60));
+  desk.turn();
+  CHECK(desk.way(lost) == "planned intended called ambiguous failed");
+  CHECK(desk.site.calls().size() == 3);
+}
+
+// Ambiguous means stop (rule 2) ------------------------------------------------------------------
+
+TEST_CASE("a lost hold that arrived is verified when it shows") {
+  Desk desk(4);
+  desk.site.submit("1");
+  desk.site.next({Fate::lost_after});
+  const auto id = hold(desk, "1");
+  desk.turn();
+  CHECK(desk.way(id) == "planned intended called verified");
+}
+
+TEST_CASE("a lost hold that did not arrive is ambiguous, never repeated, and failed in the end") {
+  Desk desk(4);
+  desk.site.submit("1");
+  desk.site.next({Fate::lost_before});
+  const auto id = hold(desk, "1");
+  desk.turn();
+  CHECK(desk.way(id) == "planned intended called ambiguous");
+  for (int i = 0; i < 5; ++i) desk.turn();
+  desk.site.pass(Seconds(60));
+  desk.turn();
+  CHECK(desk.way(id) == "planned intended called ambiguous failed");
+  CHECK(desk.site.calls().size() == 1);
+}
+
+TEST_CASE("an ambiguous one is verified by a later reading") {
+  Desk desk(4);
+  desk.site.submit("1");
+  desk.site.next({Fate::lost_before});
+  const auto id = hold(desk, "1");
+  desk.turn();
+  desk.site.change("1").held = true;
+  desk.site.change("1").mark = desk.action(id).call.text;
+  desk.turn();
+  CHECK(desk.way(id) == "planned intended called ambiguous verified");
+}
+
+TEST_CASE("an ambiguous one is superseded when its target is gone") {
+  Desk desk(4);
+  desk.site.submit("1");
+  desk.site.next({Fate::lost_before});
+  const auto id = hold(desk, "1");
+  desk.turn();
+  desk.site.forget("1");
+  desk.turn();
+  CHECK(desk.way(id) == "planned intended called ambiguous superseded");
+}
+
+TEST_CASE("called and its target has changed: superseded") {
+  Desk desk(4);
+  desk.site.submit("1");
+  desk.site.next({Fate::lies_done});
+  const auto id = hold(desk, "1");
+  desk.site.begin("1", {{"a-0", {0, 1, 2, 3}}});
+  desk.turn();
+  CHECK(desk.way(id) == "planned intended called superseded");
+}
+
+TEST_CASE("set_order is repeated at once, three times at most") {
+  Desk desk(4);
+  desk.site.next({Fate::lost_before, Fate::lost_before, Fate::done});
+  const auto id = desk.propose({.call = order_of(desk.site.submit("1"), 5)}).value();
+  for (int i = 0; i < 3; ++i) desk.turn();
+  CHECK(desk.way(id) == "planned intended called ambiguous verified");
+  CHECK(desk.site.calls().size() == 3);
+
+  desk.site.next({Fate::lost_before, Fate::lost_before, Fate::lost_before, Fate::done});
+  const auto lost = desk.propose({.call = order_of(desk.site.submit("2"), 5)}).value();
+  for (int i = 0; i < 6; ++i) desk.turn();
+  desk.site.pass(Seconds(60));
+  desk.turn();
+  CHECK(desk.state(lost) == ActionState::failed);
+  CHECK(desk.site.calls().size() == 6);
+}
+
+TEST_CASE("a lost requeue is repeated once the time for its outcome is over, and only while the "
+          "restarts are as before") {
+  Desk desk(4);
+  for (const char* id : {"1", "2"}) {
+    desk.site.submit(id);
+    desk.site.begin(id, {{"a-0", {0, 1, 2, 3}}});
+    desk.site.finish(id, EndState::failed);
+  }
+  desk.read();
+  desk.site.next({Fate::lost_before, Fate::lost_before});
+  const auto again = requeue(desk, "1"), other = requeue(desk, "2");
+  desk.turn();
+  CHECK(desk.state(again) == ActionState::ambiguous);
+  desk.turn();
+  CHECK(desk.site.calls().size() == 2);
+  desk.site.requeue("2");  // its owner
+  desk.site.pass(Seconds(60));
+  desk.turn();
+  desk.turn();
+  CHECK(desk.state(again) == ActionState::verified);
+  CHECK(desk.state(other) == ActionState::verified);
+  CHECK(desk.site.calls().size() == 3);
+  CHECK(desk.site.see("1").restarts == 1);
+  CHECK(desk.site.see("2").restarts == 1);
+}
+
+TEST_CASE("a lost submission is looked up by its token, and repeated only when it is not found") {
+  Desk desk(4);
+  const auto submit = [&](const std::string& token) {
+    ActionCall call{.kind = ActionKind::submit};
+    call.token = token;
+    return desk.propose({.call = std::move(call)}).value();
+  };
+  desk.site.next({Fate::lost_after, Fate::lost_before});
+  const auto arrived = submit("t1"), lost = submit("t2");
+  desk.turn();
+  CHECK(desk.state(arrived) == ActionState::verified);
+  CHECK(desk.state(lost) == ActionState::ambiguous);
+  desk.site.pass(Seconds(60));
+  desk.turn();
+  desk.turn();
+  CHECK(desk.state(lost) == ActionState::verified);
+  CHECK(desk.site.calls().size() == 3);
+  CHECK(desk.site.listing().jobs.size() == 2);
+}
+
+TEST_CASE("a drain that does not show is planned anew on fresh witnesses, never repeated") {
+  Desk desk(40);
+  desk.site.next({Fate::lost_before});
+  const auto id = desk.propose(testing::sure_drain("a-1", desk.now())).value();
+  for (int i = 0; i < 3; ++i) desk.turn();
+  CHECK(desk.state(id) == ActionState::ambiguous);
+  CHECK(!desk.propose(testing::sure_drain("a-1", desk.now())));  // one at a time
+  desk.site.pass(Seconds(60));
+  desk.turn();
+  CHECK(desk.state(id) == ActionState::failed);
+  CHECK(desk.site.calls().size() == 1);
+  const auto anew = desk.propose(testing::sure_drain("a-1", desk.now())).value();
+  desk.turn();
+  CHECK(desk.state(anew) == ActionState::verified);
+}
+
+TEST_CASE("plant: without ambiguous_stops, a lost hold is called again") {
+  Settings settings = in_mode(Mode::act);
+  settings.rules.ambiguous_stops = false;
+  Desk desk(4, settings);
+  desk.site.submit("1");
+  desk.site.next({Fate::lost_before, Fate::lost_before});
+  hold(desk, "1");
+  desk.turn();
+  desk.turn();
+  CHECK(desk.site.calls().size() == 2);
+}
+
+// Restarts ---------------------------------------------------------------------------------------
+
+TEST_CASE("killed between intent and call: read, not repeated") {
+  Desk desk(4);
+  desk.site.submit("1");
+  const auto id = hold(desk, "1");
+  desk.restart();
+  CHECK(desk.way(id) == "planned intended called");
+  desk.turn();
+  CHECK(desk.way(id) == "planned intended called ambiguous");
+  desk.site.pass(Seconds(60));
+  desk.turn();
+  CHECK(desk.way(id) == "planned intended called ambiguous failed");
+  CHECK(desk.site.calls().empty());
+}
+
+TEST_CASE("killed after the call: its effect is seen by the next process") {
+  Desk desk(4);
+  desk.site.submit("1");
+  const auto id = hold(desk, "1");
+  (void)desk.site.call(desk.action(id).call, Connector::Deadline(1));
+  desk.restart();
+  desk.turn();
+  CHECK(desk.way(id) == "planned intended called verified");
+  CHECK(desk.site.calls().size() == 1);
+}
+
+TEST_CASE("after a restart set_order is called again, as that does no harm") {
+  Desk desk(4);
+  const auto id = desk.propose({.call = order_of(desk.site.submit("1"), 5)}).value();
+  desk.restart();
+  desk.turn();
+  desk.turn();
+  CHECK(desk.way(id) == "planned intended called ambiguous verified");
+}
+
+TEST_CASE("a restart never uses an id again, and keeps targets busy") {
+  Desk desk(4);
+  const SeenJob job = desk.site.submit("1");
+  desk.site.next({Fate::lost_before});
+  const auto id = hold(desk, "1");
+  desk.turn();
+  desk.restart();
+  CHECK(!desk.propose({.call = call_of(ActionKind::cancel, job)}));
+  CHECK(desk.propose({.call = order_of(job, 5)}).value() == id + 1);
+}
+
+TEST_CASE("one at a time: an order, a job, a note and a node are targets of their own") {
+  Desk desk(40);
+  const SeenJob job = desk.site.submit("1");
+  CHECK(desk.propose({.call = order_of(job, 5)}));
+  CHECK(!desk.propose({.call = order_of(job, 6)}));
+  CHECK(desk.propose({.call = call_of(ActionKind::annotate, job, "x")}));
+  CHECK(hold(desk, "1") > 0);
+  CHECK(!desk.propose({.call = call_of(ActionKind::cancel, job)}));
+  CHECK(desk.propose(testing::sure_drain("a-1", desk.now())));
+  CHECK(!desk.propose(testing::sure_drain("a-1", desk.now())));
+  CHECK(desk.propose(testing::sure_drain("a-2", desk.now())));
+  CHECK(desk.actions().counts().busy == 3);
+}
+
+}  // namespace
+}  // namespace schedmate::live
