@@ -50,8 +50,8 @@ void Inspector::check_repeat(const Sent& sent) {
   const bool may = kind == ActionKind::set_order || kind == ActionKind::requeue_excluding ||
                    kind == ActionKind::submit;
   if (before > 0 && !may)
-    accuse("ambiguous_stops", fmt::format("action {} ({}) is called a second time", sent.action,
-                                          text_of(sent.call)));
+    accuse("ambiguous_stops",
+           fmt::format("action {} ({}) is called a second time", sent.action, text_of(sent.call)));
 }
 
 void Inspector::check_record(Daemon& daemon, const Sent& sent) {
@@ -90,15 +90,13 @@ void Inspector::check_effect(const Effect& effect) {
   const ActionKind kind = effect.call.kind;
   if ((kind == ActionKind::undrain_node || kind == ActionKind::release) &&
       !effect.before.starts_with(own_mark))
-    accuse("own_marks_only",
-           fmt::format("{} lifts what a human has done (\"{}\")", text_of(effect.call),
-                       effect.before));
+    accuse("own_marks_only", fmt::format("{} lifts what a human has done (\"{}\")",
+                                         text_of(effect.call), effect.before));
   auto& calls = effective_[effect.action];
   calls.insert(effect.sent);
   if (calls.size() > 1 && kind != ActionKind::set_order)
-    accuse("ambiguous_stops",
-           fmt::format("two calls of action {} ({}) took effect", effect.action,
-                       text_of(effect.call)));
+    accuse("ambiguous_stops", fmt::format("two calls of action {} ({}) took effect", effect.action,
+                                          text_of(effect.call)));
 }
 
 void Inspector::after_start(Daemon& /*daemon*/) { check_chain(); }

@@ -60,14 +60,12 @@ void Inspector::check_lives(const Records& records) {
   for (const auto& [key, each] : told) {
     const int ends = each.ended + each.vanished;
     if (each.arrived > 1 || each.started > 1 || ends > 1)
-      return accuse("tells_once",
-                    fmt::format("{}: {} arrivals, {} starts, {} ends and {} disappearances told",
-                                text_of(key), each.arrived, each.started, each.ended,
-                                each.vanished));
-    if (each.arrived == 0)
-      return accuse("tells_once", text_of(key) + ": its arrival was not told");
-    if (each.out_of_order)
-      return accuse("tells_once", text_of(key) + ": told in the wrong order");
+      return accuse(
+          "tells_once",
+          fmt::format("{}: {} arrivals, {} starts, {} ends and {} disappearances told",
+                      text_of(key), each.arrived, each.started, each.ended, each.vanished));
+    if (each.arrived == 0) return accuse("tells_once", text_of(key) + ": its arrival was not told");
+    if (each.out_of_order) return accuse("tells_once", text_of(key) + ": told in the wrong order");
     const auto found = alive.find(key);
     const bool lives = found != alive.end() && found->second;
     if (ends == 0 && !lives) return accuse("tells_once", text_of(key) + ": its end was not told");

@@ -67,14 +67,14 @@ void Inspector::check_caps(const Records& records) {
     std::set<std::string> out;
     for (const auto& [id, state] : states) {
       const Action& other = *records.find(id);
-      const bool counts = state == "intended" || state == "called" || state == "ambiguous" ||
-                          state == "verified";
+      const bool counts =
+          state == "intended" || state == "called" || state == "ambiguous" || state == "verified";
       if (!counts || other.call.kind != ActionKind::drain_node) continue;
       for (const NodeGpus& each : other.call.nodes) out.insert(each.node);
     }
     if (std::ssize(out) > drain_cap())
-      return accuse("caps", fmt::format("action {} drains the {}th node, {} are allowed",
-                                        action.id, out.size(), drain_cap()));
+      return accuse("caps", fmt::format("action {} drains the {}th node, {} are allowed", action.id,
+                                        out.size(), drain_cap()));
   }
 }
 
@@ -83,8 +83,7 @@ void Inspector::check_caps(const Records& records) {
 void Inspector::check_breaker(const Records& records) {
   constexpr std::int64_t least = 3;
   const std::int64_t nodes = std::ssize(cluster_.nodes());
-  const std::int64_t most =
-      std::max(least, (nodes * settings_.caps.breaker_pct + 99) / 100);
+  const std::int64_t most = std::max(least, (nodes * settings_.caps.breaker_pct + 99) / 100);
   bool open = false;
   std::vector<std::pair<SimTime, std::string>> bad;
   for (const Records::Entry& entry : records.entries) {

@@ -26,7 +26,7 @@ Result<void> Daemon::start(const Setup& setup) {
   const auto kept = journal_->all_kept();
   if (!kept) return tl::unexpected(kept.error());
   live::Past past{.open = *open, .next_action = *next};
-  for (const journal::Kept& each : *kept) past.kept[each.name] = each.value;
+  past.kept = *kept;
   loop_ = std::make_unique<live::Loop>(setup.options, std::move(past), site_.wall());
   set_timer();
   return {};
@@ -114,8 +114,8 @@ void Daemon::carry_out(const live::MakeCall& call) {
                   call.action);
   site_.book.sent.push_back(sent);
   if (site_.sending) site_.sending(*this, sent);
-  site_.network.call(sent, [this, alive = std::weak_ptr(alive_), action = call.action](
-                               const CallReply& reply) {
+  site_.network.call(sent, [this, alive = std::weak_ptr(alive_),
+                            action = call.action](const CallReply& reply) {
     if (alive.expired()) return;
     site_.book.note(site_.timeline.now(), "daemon {} is answered: action {}, {} {}", life_, action,
                     reply.outcome == CallOutcome::done      ? "done"
@@ -130,15 +130,15 @@ void Daemon::carry_out(const live::MakeCall& call) {
 void Daemon::carry_out(const live::List& list) {
   if (ends_at("before a reading")) return;
   reading_ = true;
-  site_.network.list(list.ended_since, [this, alive = std::weak_ptr(alive_), number = list.number](
-                                           const Result<Listing>& listing) {
+  site_.network.list(list.ended_since, [this, alive = std::weak_ptr(alive_),
+                                        number = list.number](const Result<Listing>& listing) {
     if (alive.expired() || over_) return;
     reading_ = false;
     if (ends_at("before a reading is taken")) return;
     if (listing) listing_ = *listing;
-    site_.book.note(site_.timeline.now(), "daemon {} reads {}: {}", life_, number,
-                    listing ? fmt::format("version {}", listing->version)
-                            : listing.error().message);
+    site_.book.note(
+        site_.timeline.now(), "daemon {} reads {}: {}", life_, number,
+        listing ? fmt::format("version {}", listing->version) : listing.error().message);
     take(loop_->step(live::Listed{number, listing}, site_.wall()));
     if (!ends_at("after a reading was taken")) pump();
   });
@@ -187,11 +187,10 @@ void Daemon::set_timer() {
   const SimTime wall = site_.wall();
   Millis delay = 1;
   if (due > wall) delay = millis_of(due - wall) - site_.timeline.now() % 1000;
-  site_.timeline.in(std::max<Millis>(delay, 1),
-                    [this, alive = std::weak_ptr(alive_), timer] {
-                      if (alive.expired() || timer != timer_) return;
-                      tell(live::Ticked{});
-                    });
+  site_.timeline.in(std::max<Millis>(delay, 1), [this, alive = std::weak_ptr(alive_), timer] {
+    if (alive.expired() || timer != timer_) return;
+    tell(live::Ticked{});
+  });
 }
 
 }  // namespace schedmate::storm

@@ -29,8 +29,7 @@ constexpr std::string_view usage =
 
 void print_help() {
   fmt::print("{}\nfaults:\n", usage);
-  for (const Fault fault : all_faults)
-    fmt::print("  {:<24} {}\n", name_of(fault), text_of(fault));
+  for (const Fault fault : all_faults) fmt::print("  {:<24} {}\n", name_of(fault), text_of(fault));
   fmt::print("\nrules that --plant switches off:\n ");
   for (const std::string_view rule : plants()) fmt::print(" {}", rule);
   fmt::print("\n");
@@ -83,9 +82,10 @@ Result<Asked> read(std::span<char*> words) {
       asked.every_boundary = true;
     } else if (word == "--keep-going") {
       asked.goes_on = true;
-    } else if (word == "--seeds" || word == "--plant" || word == "--faults" ||
-               word == "--until" || word == "--kill-at") {
-      if (++i == words.size()) return fail(ErrorCode::invalid, fmt::format("{} takes a value", word));
+    } else if (word == "--seeds" || word == "--plant" || word == "--faults" || word == "--until" ||
+               word == "--kill-at") {
+      if (++i == words.size())
+        return fail(ErrorCode::invalid, fmt::format("{} takes a value", word));
       if (auto done = read_value(word, words[i], asked); !done) return tl::unexpected(done.error());
     } else {
       return fail(ErrorCode::invalid, fmt::format("unknown word '{}'", word));
@@ -179,11 +179,11 @@ int storm_main(std::span<char*> words) {
                                       {"took_s", took}}
                            .dump());
   else
-    fmt::print("{} runs ({:.1f} a second), {} starts of the daemon, {} kills, {} boundaries, {} "
-               "calls: {}\n",
-               sum.runs, static_cast<double>(sum.runs) / took, sum.restarts, sum.kills,
-               sum.boundaries, sum.calls,
-               sum.failed == 0 ? "all rules hold" : fmt::format("{} violated", sum.failed));
+    fmt::print(
+        "{} runs ({:.1f} a second), {} starts of the daemon, {} kills, {} boundaries, {} "
+        "calls: {}\n",
+        sum.runs, static_cast<double>(sum.runs) / took, sum.restarts, sum.kills, sum.boundaries,
+        sum.calls, sum.failed == 0 ? "all rules hold" : fmt::format("{} violated", sum.failed));
   return sum.failed == 0 ? 0 : 1;
 }
 

@@ -34,7 +34,7 @@ class ModelCluster final : public Connector {
     Seconds runs{60};
     EndState will_end = EndState::completed;
     std::vector<std::string> not_on{};
-    std::size_t life = 0;  ///< in the book
+    std::size_t life = 0;   ///< in the book
     std::uint64_t run = 0;  ///< which of its runs
   };
   struct Node {

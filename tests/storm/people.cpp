@@ -39,12 +39,10 @@ void People::world() {
     return static_cast<std::size_t>(town_.dice.of(fault).below(std::ssize(nodes)));
   };
   const auto die = [&](std::size_t index, Millis after, Millis away) {
-    timeline.in(after, [this, index] {
-      town_.cluster.set_dead(town_.cluster.nodes()[index], true);
-    });
-    timeline.in(after + away, [this, index] {
-      town_.cluster.set_dead(town_.cluster.nodes()[index], false);
-    });
+    timeline.in(after,
+                [this, index] { town_.cluster.set_dead(town_.cluster.nodes()[index], true); });
+    timeline.in(after + away,
+                [this, index] { town_.cluster.set_dead(town_.cluster.nodes()[index], false); });
   };
   if (town_.dice.strikes(node_dies, 0.03))
     die(some(node_dies), 0, town_.dice.of(node_dies).between(20'000, 400'000));
@@ -117,13 +115,11 @@ void People::at_jobs() {
   ModelCluster& cluster = town_.cluster;
   Dice& dice = town_.dice;
   if (dice.strikes(human_requeues, 0.04)) {
-    const auto phase =
-        dice.of(human_requeues).below(2) == 0 ? JobPhase::running : JobPhase::ended;
+    const auto phase = dice.of(human_requeues).below(2) == 0 ? JobPhase::running : JobPhase::ended;
     cluster.human_requeues(some_job(human_requeues, phase));
   }
   if (dice.strikes(human_cancels, 0.03)) {
-    const auto phase =
-        dice.of(human_cancels).below(2) == 0 ? JobPhase::running : JobPhase::queued;
+    const auto phase = dice.of(human_cancels).below(2) == 0 ? JobPhase::running : JobPhase::queued;
     cluster.human_cancels(some_job(human_cancels, phase));
   }
   if (dice.strikes(human_holds, 0.04))
@@ -190,12 +186,15 @@ void People::operators() {
   if (town_.dice.strikes(operator_closes_breaker, 0.02)) decide(close_breaker, 0);
 }
 
-void People::undo_all() {
-  for (const Action* const action : actions(ActionState::verified)) {
-    const std::int64_t id = action->id;
-    decide(live::Decided::What::undo, id);
-    return;  // one at a time: the list changes
-  }
+void People::undo_one() {
+  if (const auto all = actions(ActionState::verified); !all.empty())
+    decide(live::Decided::What::undo, all.front()->id);
+}
+
+void People::approve_all() {
+  std::vector<std::int64_t> ids;
+  for (const Action* const action : actions(ActionState::waiting)) ids.push_back(action->id);
+  for (const std::int64_t id : ids) decide(live::Decided::What::approve, id);
 }
 
 }  // namespace schedmate::storm

@@ -42,8 +42,10 @@ class People {
   /// The storm is over: what people did to nodes and jobs they take back.
   void tidy_up();
   void submit_jobs();
-  /// All that is verified is undone by an operator.
-  void undo_all();
+  /// An operator undoes one that is verified.
+  void undo_one();
+  /// An operator approves all that wait.
+  void approve_all();
 
  private:
   void at_nodes();

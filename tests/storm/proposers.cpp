@@ -44,8 +44,7 @@ const Listing* People::read_listing() {
   return &read_[static_cast<std::size_t>(town_.dice.of(proposer_late).below(std::ssize(read_)))];
 }
 
-live::NodeWitness People::witness(const std::string& source, const std::string& node,
-                                  Seconds age) {
+live::NodeWitness People::witness(const std::string& source, const std::string& node, Seconds age) {
   return {source, node, town_.site.wall() - age, "it says so"};
 }
 
@@ -60,8 +59,8 @@ void People::offer(live::Proposal proposal) {
   for (const NodeGpus& each : proposal.call.nodes) {
     const ModelCluster::Node* const node = town_.cluster.find_node(each.node);
     truly_bad = truly_bad && std::ranges::any_of(node->bad, [&](const auto& span) {
-      return span.first <= town_.timeline.now() && town_.timeline.now() <= span.second;
-    });
+                  return span.first <= town_.timeline.now() && town_.timeline.now() <= span.second;
+                });
   }
   town_.book.offered.push_back({.when = town_.timeline.now(),
                                 .wall = town_.site.wall(),
@@ -137,8 +136,8 @@ void People::propose_for_job() {
   using enum ActionKind;
   const Listing* const listing = read_listing();
   if (listing == nullptr || listing->jobs.empty()) return;
-  const SeenJob& job = listing->jobs[static_cast<std::size_t>(
-      proposers_.below(std::ssize(listing->jobs)))];
+  const SeenJob& job =
+      listing->jobs[static_cast<std::size_t>(proposers_.below(std::ssize(listing->jobs)))];
   if (job.phase == JobPhase::ended && failed_itself(job.end_state)) return propose_for_failed(job);
   ActionCall call{.job = job.id, .submitted = job.submitted, .restarts = job.restarts};
   constexpr std::array waiting = {set_order, set_order, hold, cancel, annotate, notify, submit};

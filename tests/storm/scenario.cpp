@@ -71,8 +71,7 @@ Scenario scenario_of(const Dice& dice) {
   made.options.poll = Seconds(random.between(2, 20));
   made.until = Seconds(random.between(600, 2700));
   made.undo_all = random.below(2) == 0;
-  if (pools)
-    made.options.pool = [made](const std::string& name) { return pool_of(made, name); };
+  if (pools) made.options.pool = [made](const std::string& name) { return pool_of(made, name); };
   return made;
 }
 

@@ -70,11 +70,17 @@ class Storm {
   std::vector<std::unique_ptr<Daemon>> daemons_;
   int lives_ = 0, to_start_ = 0;
   bool calm_ = false;
+  std::int64_t steps_ = 0;
   Seconds settled_{0};
 };
 
 void Storm::advance(Millis until) {
-  while (!book_.violation && timeline_.step(until)) inspector_.look();
+  constexpr std::int64_t most_steps = 300'000;
+  while (!book_.violation && timeline_.step(until)) {
+    inspector_.look();
+    if (++steps_ > most_steps)
+      book_.accuse(timeline_.now(), "busy", "the loop asks for far more than happens");
+  }
 }
 
 void Storm::break_disk() {
@@ -105,7 +111,8 @@ void Storm::beat() {
     if (!dice_.strikes(fault, 0.02)) return;
     constexpr std::int64_t furthest = 60;
     site_.clock_ahead += Seconds(sign * dice_.of(fault).between(1, furthest));
-    site_.clock_ahead = std::clamp(site_.clock_ahead, -Seconds(2 * furthest), Seconds(2 * furthest));
+    site_.clock_ahead =
+        std::clamp(site_.clock_ahead, -Seconds(2 * furthest), Seconds(2 * furthest));
     book_.note(timeline_.now(), "the daemon's clock is {} s ahead now", site_.clock_ahead.count());
     for (const auto& daemon : daemons_)
       if (!daemon->is_over()) daemon->set_timer();
@@ -190,7 +197,9 @@ void Storm::settle() {
     advance(timeline_.now() + look_every);
     cluster_.schedule();
     if (Daemon* const daemon = newest(); daemon != nullptr) {
-      if (scenario_.undo_all) people_.undo_all();
+      if (scenario_.undo_all) people_.undo_one();
+      // Pools ask again and again.
+      if (scenario_.options.pool && daemon->modes().order == Mode::approve) people_.approve_all();
       why = inspector_.unsettled(*daemon);
       if (why.empty()) break;
     }
