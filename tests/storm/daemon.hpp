@@ -82,6 +82,7 @@ class Daemon {
   void carry_out(const live::MakeCall& call);
   void carry_out(const live::List& list);
   void carry_out(const live::Answer& answer);
+  void carry_out(const live::Noted& /*noted*/) {}
   void carry_out(const live::Stop& stop);
   [[nodiscard]] Result<void> append(const journal::Batch& batch);
   void end();

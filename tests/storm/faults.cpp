@@ -58,7 +58,6 @@ constexpr std::array<Row, fault_kinds> rows = {{
     {write_error, "write_error", "a write fails half done"},
     {read_error, "read_error", "a read fails"},
     {disk_full, "disk_full", "the disk is full for a while"},
-    {lost_sync, "lost_sync", "fsync does nothing and says so to nobody (without power cuts)"},
     {power_cut, "power_cut", "the power goes at a kill: what was not synced is gone"},
     {torn_writes, "torn_writes", "the power goes at a kill: writes are torn and reordered"},
     {kill, "kill", "the daemon is killed before or after an append, a call, an answer, a reading"},
@@ -120,9 +119,6 @@ Dice::Dice(std::uint64_t seed, const FaultSet& allowed) : seed_(seed) {
     rate_.at(index) = draw * draw;
     streams_.push_back(random);
   }
-  // A disk that lies about its syncs keeps no promise once the power goes.
-  if (on(lost_sync))
-    for (const Fault fault : {power_cut, torn_writes}) on_.reset(static_cast<std::size_t>(fault));
 }
 
 bool Dice::strikes(Fault fault, double often) {

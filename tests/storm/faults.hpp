@@ -65,7 +65,6 @@ enum class Fault : std::uint8_t {
   write_error,
   read_error,
   disk_full,
-  lost_sync,
   power_cut,
   torn_writes,
   // The daemon and its machine.
@@ -77,7 +76,7 @@ enum class Fault : std::uint8_t {
   clock_forward,
   clock_back,
 };
-inline constexpr std::size_t fault_kinds = 51;
+inline constexpr std::size_t fault_kinds = 50;
 inline constexpr std::array<Fault, fault_kinds> all_faults = [] {
   std::array<Fault, fault_kinds> all{};
   for (std::size_t i = 0; i < fault_kinds; ++i) all[i] = static_cast<Fault>(i);

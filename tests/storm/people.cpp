@@ -187,8 +187,8 @@ void People::operators() {
 }
 
 void People::undo_one() {
-  if (const auto all = actions(ActionState::verified); !all.empty())
-    decide(live::Decided::What::undo, all.front()->id);
+  for (const Action* const action : actions(ActionState::verified))
+    if (action->undoes == 0) return decide(live::Decided::What::undo, action->id);
 }
 
 void People::approve_all() {

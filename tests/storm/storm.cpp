@@ -87,8 +87,7 @@ void Storm::break_disk() {
   constexpr double often = 0.004;
   disk_.faults = {.sync_error = often * dice_.rate(Fault::sync_error),
                   .write_error = often * dice_.rate(Fault::write_error),
-                  .read_error = often * dice_.rate(Fault::read_error),
-                  .lost_sync = dice_.rate(Fault::lost_sync)};
+                  .read_error = often * dice_.rate(Fault::read_error)};
 }
 
 /// Every few seconds of the storm.
