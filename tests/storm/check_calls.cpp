@@ -67,6 +67,19 @@ void Inspector::check_record(Daemon& daemon, const Sent& sent) {
     return accuse("record_first", fmt::format("action {} ({}) is called and not intended on record",
                                               sent.action, text_of(sent.call)));
   check_mode(daemon, sent, action);
+  check_in_service(daemon, action);
+}
+
+/// A node that the daemon has read to be out of service, by whomever, is not drained.
+void Inspector::check_in_service(const Daemon& daemon, const Action& action) {
+  constexpr std::size_t at_once = 2;  // planned, intended
+  if (action.call.kind != ActionKind::drain_node || action.steps.size() > at_once) return;
+  if (!daemon.listing()) return;
+  for (const SeenNode& node : daemon.listing()->nodes)
+    if (node.name == action.call.nodes.front().node && node.state != NodeState::up)
+      accuse("humans_win", fmt::format("action {} drains {}, which was out of service already "
+                                       "(\"{}\")",
+                                       action.id, node.name, node.reason));
 }
 
 void Inspector::check_mode(Daemon& daemon, const Sent& sent, const Action& action) {

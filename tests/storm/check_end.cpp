@@ -40,14 +40,19 @@ std::string Inspector::unsettled(const Daemon& daemon) const {
     if (marked(node.drain) != 0 && !stands(node.drain))
       return fmt::format("node {} is drained with the mark \"{}\" of an action that has ended",
                          node.name, node.drain);
+  // Own drains may leave too little room for the first in a line.
+  const bool all_fit = std::ranges::all_of(cluster_.jobs(), [&](const ModelCluster::Job& job) {
+    return job.seen.phase != JobPhase::queued || cluster_.could_run(job);
+  });
+  const Mode order = daemon.modes().order;
+  const bool starts =
+      cluster_.starts_jobs() || (all_fit && (order == Mode::act || order == Mode::approve));
   for (const ModelCluster::Job& job : cluster_.jobs()) {
     if (marked(job.seen.mark) != 0)
       return fmt::format("job {} is held with the mark \"{}\"", job.seen.id, job.seen.mark);
-    if (job.seen.phase != JobPhase::ended && cluster_.could_run(job) &&
-        (job.seen.phase == JobPhase::running || cluster_.starts_jobs() ||
-         daemon.modes().order == Mode::act))
-      return fmt::format("job {} {}", job.seen.id,
-                         job.seen.phase == JobPhase::running ? "still runs" : "does not start");
+    if (job.seen.phase == JobPhase::running) return fmt::format("job {} still runs", job.seen.id);
+    if (job.seen.phase == JobPhase::queued && starts && cluster_.could_run(job))
+      return fmt::format("job {} does not start", job.seen.id);
   }
   if (daemon.loop().actions().breaker_open()) return "the breaker is open";
   if (!daemon.listing() || daemon.listing()->version != cluster_.version())

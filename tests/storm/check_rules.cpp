@@ -132,10 +132,4 @@ void Inspector::check_witnesses(const Records& records) {
   }
 }
 
-/// A node that a human has put back is not drained again the same day, unless somebody approves.
-void Inspector::check_lifted(const Records& /*records*/) {}
-
-void Inspector::check_outcomes(const Records& /*records*/) {}
-void Inspector::check_undone(const Records& /*records*/) {}
-
 }  // namespace schedmate::storm

@@ -135,7 +135,7 @@ void Daemon::carry_out(const live::List& list) {
     if (alive.expired() || over_) return;
     reading_ = false;
     if (ends_at("before a reading is taken")) return;
-    if (listing) listing_ = *listing;
+    if (listing && (!listing_ || listing->version >= listing_->version)) listing_ = *listing;
     site_.book.note(
         site_.timeline.now(), "daemon {} reads {}: {}", life_, number,
         listing ? fmt::format("version {}", listing->version) : listing.error().message);

@@ -58,6 +58,7 @@ class Inspector {
   }
   void check_record(Daemon& daemon, const Sent& sent);
   void check_mode(Daemon& daemon, const Sent& sent, const Action& action);
+  void check_in_service(const Daemon& daemon, const Action& action);
   void check_repeat(const Sent& sent);
   void check_effect(const Effect& effect);
   [[nodiscard]] bool takes_back(const Action& action) const;
@@ -75,6 +76,9 @@ class Inspector {
   void check_outcomes(const Records& records);
   void check_undone(const Records& records);
   void check_views(Daemon& daemon, const Records& records);
+  void check_restored(const Action& undo, const Action& undone, const Effect& effect);
+  [[nodiscard]] const Effect* effect_of(std::int64_t action) const;
+  [[nodiscard]] bool touched(const Action& action, Millis from, Millis to) const;
   [[nodiscard]] std::int64_t drain_cap() const;
   [[nodiscard]] bool approved(const Action& action) const;
 

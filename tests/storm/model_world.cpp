@@ -147,6 +147,15 @@ std::optional<std::vector<NodeGpus>> ModelCluster::place(const Job& job, bool em
 
 bool ModelCluster::could_run(const Job& job) const { return place(job, true).has_value(); }
 
+Seconds ModelCluster::work(Seconds pause) const {
+  std::map<std::string, Seconds> work;
+  Seconds most{0};
+  for (const Job& job : jobs_)
+    if (job.seen.phase != JobPhase::ended)
+      most = std::max(most, work[job.seen.partition] += job.runs + pause);
+  return most;
+}
+
 void ModelCluster::schedule() {
   if (!setup_.starts_jobs || timeline_.now() < away_until_) return;
   std::vector<Job*> waiting;

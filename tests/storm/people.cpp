@@ -16,9 +16,9 @@ void People::act() {
 }
 
 void People::submit_jobs() {
-  constexpr double often = 0.25;
-  if (users_.uniform() >= often) return;
   const auto& nodes = town_.cluster.nodes();
+  const double often = std::min(0.3, 0.03 * static_cast<double>(nodes.size()));
+  if (users_.uniform() >= often) return;
   const auto node = static_cast<std::size_t>(users_.below(std::ssize(nodes)));
   const auto most = std::ssize(nodes[node].holders);
   constexpr std::int64_t shortest = 10, longest = 400;

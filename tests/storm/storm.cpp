@@ -187,9 +187,9 @@ void Storm::calm() {
 void Storm::settle() {
   const live::Waits& waits = scenario_.options.settings.waits;
   const Millis began = timeline_.now();
-  constexpr Seconds jobs{1500};
-  const Seconds bound =
-      waits.approval + waits.hold + waits.breaker_quiet + 8 * waits.outcome + jobs;
+  constexpr Seconds pause{120}, more_time{300};
+  const Seconds bound = waits.approval + waits.hold + waits.breaker_quiet + 8 * waits.outcome +
+                        cluster_.work(pause) + more_time;
   constexpr Millis look_every = 10'000;
   std::string why = "no daemon runs";
   for (Millis left = millis_of(bound); left > 0 && !book_.violation; left -= look_every) {
