@@ -56,11 +56,12 @@ Result<void> make_loop(const Settings& settings, Configuration& configuration) {
                 "setting order.policy: a policy with a profiler runs in the simulator only");
   auto estimator = make_estimator("last_k", {});
   if (!estimator) return tl::unexpected(estimator.error());
-  configuration.loop.pool = [cluster, decide = scheduler->decide,
+  configuration.loop.pool = [cluster, decide = scheduler->decide, packs = scheduler->packs,
                              estimator = std::move(*estimator)](const std::string& name) {
     live::VirtualCluster::Setup setup;
     setup.name = name;
     setup.policy = decide;
+    setup.packs = packs;
     setup.estimator = estimator;
     for (const PartitionSpec& partition : cluster.partitions)
       if (partition.name == name) setup.round = partition.round;

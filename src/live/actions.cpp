@@ -97,6 +97,7 @@ std::optional<std::int64_t> Actions::propose(Proposal proposal, SimTime now) {
   forget_past(now);
   const Mode mode = rules.obeys_modes ? settings_.modes.of(proposal.area) : Mode::act;
   if (mode == Mode::observe) return not_now(counts_.observed);
+  if (!is_fit(proposal.call)) return not_now(counts_.unfit);
   if (busy(proposal.call)) return not_now(counts_.busy);
   if (proposal.call.kind == ActionKind::drain_node) {
     const auto node = nodes_.find(proposal.call.nodes.front().node);
@@ -278,6 +279,12 @@ void Actions::judge_absent(Action& action, Call& call, SimTime now) {
 bool Actions::may_call_again(const Action& action, const Call& call, SimTime now) const {
   constexpr int most_calls = 3;
   if (call.made >= most_calls) return false;
+  // The mode may be another one than when it was decided.
+  const Mode mode = settings_.modes.of(area_of(action.call));
+  const bool approved_once = std::ranges::any_of(
+      action.steps, [](const ActionStep& step) { return step.state == approved; });
+  const bool may = mode == Mode::act || (mode == Mode::approve && approved_once);
+  if (settings_.rules.obeys_modes && action.undoes == 0 && !may) return false;
   if (is_idempotent(action.call.kind)) return true;
   return repeats_after_reading(action.call.kind) && now - call.since >= settings_.waits.outcome;
 }
@@ -322,6 +329,14 @@ void Actions::free_orphans(const Reading& reading, SimTime now) {
 }
 
 // Rules ------------------------------------------------------------------------------------------
+
+/// Nodes come one by one, and what others have marked is not lifted.
+bool Actions::is_fit(const ActionCall& call) const {
+  const bool lifts = call.kind == ActionKind::undrain_node || call.kind == ActionKind::release;
+  if (lifts && settings_.rules.own_marks_only && !marked_by(settings_, call.text)) return false;
+  const bool of_node = call.kind == ActionKind::undrain_node || call.kind == ActionKind::drain_node;
+  return !of_node || call.nodes.size() == 1;
+}
 
 bool Actions::has_witnesses(const Proposal& proposal, SimTime now) const {
   return std::ranges::all_of(proposal.call.nodes, [&](const NodeGpus& node) {
@@ -371,12 +386,11 @@ void Actions::count(const Proposal& proposal, SimTime now) {
       nodes.insert(action.call.nodes.front().node);
   constexpr std::int64_t least = 3;
   const std::int64_t most = share_of_nodes(settings_.caps.breaker_pct, least);
-  if (breaker_since_) {
+  if (breaker_since_)
     breaker_since_ = now;  // not quiet
-    keep_past();
-  } else if (std::ssize(nodes) >= most) {
+  else if (std::ssize(nodes) >= most)
     open_breaker(now, fmt::format("{} nodes are said to be bad", nodes.size()));
-  }
+  keep_past();
 }
 
 void Actions::open_breaker(SimTime now, const std::string& why) {
@@ -460,6 +474,11 @@ Result<void> Actions::approve(std::int64_t id, const std::string& by, SimTime no
     return fail(ErrorCode::conflict,
                 fmt::format("action {} is {}: only what is waiting can be approved", id,
                             name_of(action->state())));
+  if (const Mode mode = settings_.modes.of(area_of(action->call));
+      settings_.rules.obeys_modes && (mode == Mode::observe || mode == Mode::shadow))
+    return fail(ErrorCode::conflict,
+                fmt::format("nothing leaves the program in mode {}; action {} can be rejected",
+                            name_of(mode), id));
   step(*action, {approved, now, by, ""});
   intend(*action, now, by);
   return {};
@@ -486,10 +505,13 @@ Result<std::int64_t> Actions::undo(std::int64_t id, const std::string& by, SimTi
     return fail(ErrorCode::conflict,
                 fmt::format("action {} is {}: only what is verified can be undone", id,
                             name_of(action->state())));
+  const std::string before = action->call.kind == ActionKind::set_order
+                                 ? std::to_string(action->call.order)
+                                 : action->call.text;
   if (!settings_.rules.own_marks_only) call->text.clear();
   if (busy(*call))
     return fail(ErrorCode::conflict, "another action for the same target is on its way");
-  return record({std::move(*call), Area::order, {fmt::format("undoes action {}", id)}, {}, ""},
+  return record({std::move(*call), Area::order, {fmt::format("undoes action {}", id)}, {}, before},
                 {Mode::act, id, by, now});
 }
 

@@ -62,7 +62,8 @@ struct DueCall {
 class Actions {
  public:
   struct Counts {
-    std::int64_t proposed = 0, busy = 0, unwitnessed = 0, observed = 0, stopped = 0, capped = 0;
+    std::int64_t proposed = 0, busy = 0, unwitnessed = 0, observed = 0, stopped = 0, capped = 0,
+                 unfit = 0;
   };
   /// What an earlier process left. Whether the calls of its open actions were made nobody knows.
   struct Restored {
@@ -134,6 +135,7 @@ class Actions {
   void watch(Action& action, const Reading& reading, SimTime now);
   void free_orphans(const Reading& reading, SimTime now);
   [[nodiscard]] bool is_own_orphan(std::string_view text) const;
+  [[nodiscard]] bool is_fit(const ActionCall& call) const;
   [[nodiscard]] bool has_witnesses(const Proposal& proposal, SimTime now) const;
   [[nodiscard]] std::string over_cap(const Proposal& proposal) const;
   [[nodiscard]] std::int64_t share_of_nodes(std::int64_t pct, std::int64_t least) const;

@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::array<std::string_view, 3> phases = {"queued", "running", "ended"};
 
+constexpr Seconds late{300};  // ends may be shown so much later
+
 std::optional<JobPhase> phase_named(std::string_view name) {
   const auto* const found = std::ranges::find(phases, name);
   if (found == phases.end()) return std::nullopt;
@@ -62,7 +64,10 @@ void Jobs::follow(Attempt& attempt, const SeenJob& seen, SimTime now,
     }
     arrive(attempt, seen, changes);
   }
-  if (attempt.seen.phase == JobPhase::ended) return;  // its life was told
+  if (attempt.seen.phase == JobPhase::ended) {  // its life was told
+    if (seen.phase == JobPhase::ended) attempt.seen = seen;
+    return;
+  }
   const bool has_run = seen.phase == JobPhase::running || seen.started;
   if (attempt.seen.phase == JobPhase::queued && seen.phase != JobPhase::queued && has_run) {
     const SeenJob before = std::exchange(attempt.seen, seen);
@@ -77,11 +82,15 @@ void Jobs::follow(Attempt& attempt, const SeenJob& seen, SimTime now,
     changes.push_back({Change::Kind::altered, attempt, before});
 }
 
+bool Jobs::is_old(const Listing& listing) const {
+  if (version_ >= 0) return listing.version < version_;
+  return ended_since_ != SimTime::min() && listing.now - late < ended_since_;
+}
+
 std::vector<Change> Jobs::take(const Listing& listing) {
-  constexpr Seconds late{300};  // ends may be shown so much later
   forgotten_.clear();
   std::vector<Change> changes;
-  if (listing.version <= version_) return changes;
+  if (listing.version <= version_ || is_old(listing)) return changes;
   version_ = listing.version;
   std::set<std::string_view> shown;
   for (const SeenJob& seen : listing.jobs) {

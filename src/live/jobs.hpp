@@ -48,6 +48,8 @@ class Jobs {
   /// What is new. A job of which several things are seen at once has them all told, in their order.
   /// Nothing for a reading of a version that was taken.
   std::vector<Change> take(const Listing& listing);
+  /// Older than what was taken, here or before a restart: it tells of nothing.
+  [[nodiscard]] bool is_old(const Listing& listing) const;
 
   [[nodiscard]] const Attempt* find(const std::string& id) const;
   /// By id, those that ended included as long as the cluster shows them.

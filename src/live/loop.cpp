@@ -110,7 +110,7 @@ void Loop::take(const Appended& event, SimTime now) {
 void Loop::take(const Listed& event, SimTime now) {
   listing_ = false;
   next_list_ = now + options_.poll;
-  if (!event.listing) {
+  if (!event.listing || jobs_.is_old(*event.listing)) {
     ++counts_.blind;
     return;
   }

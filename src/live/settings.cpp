@@ -23,6 +23,28 @@ Mode Modes::of(Area area) const {
   return Mode::observe;
 }
 
+Area area_of(const ActionCall& call) {
+  using enum ActionKind;
+  switch (call.kind) {
+    case requeue_excluding:
+    case drain_node:
+    case undrain_node:
+    case release_spare:
+    case test_nodes:
+      return Area::recover;
+    case evict:
+      return Area::pack;
+    case start:
+      return call.shared_with.empty() ? Area::order : Area::pack;
+    case ActionKind::annotate:
+      return Area::annotate;
+    case ActionKind::notify:
+      return Area::notify;
+    default:
+      return Area::order;
+  }
+}
+
 bool disturbs(ActionKind kind) {
   using enum ActionKind;
   return kind == hold || kind == evict || kind == requeue_excluding || kind == drain_node ||

@@ -20,6 +20,9 @@ enum class Area : std::uint8_t {
   notify,
 };
 
+/// That of a call of this kind, whoever asks for it.
+[[nodiscard]] Area area_of(const ActionCall& call);
+
 struct Modes {
   Mode order = Mode::shadow, recover = Mode::shadow, pack = Mode::shadow, annotate = Mode::shadow,
        notify = Mode::shadow;

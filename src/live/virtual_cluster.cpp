@@ -79,6 +79,7 @@ JobId VirtualCluster::add(const KnownJob& job, SimTime now) {
 }
 
 bool VirtualCluster::enter(const KnownJob& job, SimTime now) {
+  if (ids_.contains(job.number)) return true;
   const std::int64_t most = std::ssize(nodes_) * cluster_.gpus_per_node();
   if (job.gpus < 1 || job.gpus > most) return false;
   arrived_.push_back(add(job, now));
@@ -90,6 +91,7 @@ void VirtualCluster::withdraw(std::uint64_t number, SimTime now) {
   const auto found = ids_.find(number);
   if (found == ids_.end()) return;
   const JobId id = found->second;
+  if (infos_.at(id).running) return ended(number, now, nullptr);  // its start came to nothing
   ids_.erase(found);
   if (std::erase(arrived_, id) > 0) {  // nobody was told of it
     infos_.erase(id);
@@ -260,8 +262,8 @@ std::optional<Placement> VirtualCluster::placement(const std::vector<NodeGpus>& 
     if (cluster_.state(slice.node) == NodeState::down) return std::nullopt;
     for (const std::int32_t gpu : each.gpus) {
       if (gpu < 0 || gpu >= cluster_.gpus_per_node()) return std::nullopt;
-      if (std::ssize(cluster_.residents(slice.node, gpu)) >= Cluster::max_sharing)
-        return std::nullopt;
+      const std::int64_t most = setup_.packs ? Cluster::max_sharing : 1;
+      if (std::ssize(cluster_.residents(slice.node, gpu)) >= most) return std::nullopt;
       slice.gpus |= std::uint64_t{1} << gpu;
     }
     placed.push_back(slice);

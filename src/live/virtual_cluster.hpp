@@ -28,6 +28,7 @@ class VirtualCluster {
     Placer placer = Placer::consolidate;
     Seconds round{1};
     SharingRule sharing{};  ///< of GPU use that was predicted
+    bool packs = false;     ///< Scheduler::packs: the policy knows of jobs that share GPUs
   };
   struct Node {
     std::string name;
@@ -47,7 +48,8 @@ class VirtualCluster {
     std::vector<NodeGpus> where;
   };
   /// The policy begins anew: those that run, in order of their starts, and those that wait, in
-  /// order of submission. What runs on GPUs that are not there (any more) is left out.
+  /// order of submission. What runs on GPUs that are not there (any more) is left out, and where
+  /// the policy packs nothing, what runs beside an earlier one.
   void restart(const std::vector<Running>& running, const std::vector<KnownJob>& waiting,
                SimTime now);
 

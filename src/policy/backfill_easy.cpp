@@ -62,7 +62,8 @@ class BackfillEasy {
   void expect_overdue(const View& view) {
     for (const auto* end = times_->next_end(); end != nullptr && end->at <= view.now;
          end = times_->next_end()) {
-      times_->expect(end->job, view.now + (view.now - view.job(end->job).run_since));
+      times_->expect(end->job,
+                     view.now + std::max(view.now - view.job(end->job).run_since, Seconds(1)));
     }
   }
 

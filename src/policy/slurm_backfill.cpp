@@ -115,7 +115,8 @@ class SlurmBackfill {
     }
     for (const auto* end = times_->next_end(); end != nullptr && end->at <= view.now;
          end = times_->next_end()) {
-      times_->expect(end->job, view.now + (view.now - view.job(end->job).run_since));
+      times_->expect(end->job,
+                     view.now + std::max(view.now - view.job(end->job).run_since, Seconds(1)));
       changed_ = true;
     }
   }

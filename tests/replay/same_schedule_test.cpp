@@ -61,6 +61,7 @@ std::vector<JobOutcome> live_outcomes(const Case& of) {
     live::VirtualCluster::Setup setup;
     setup.name = name;
     setup.policy = of.scheduler.decide;
+    setup.packs = of.scheduler.packs;
     if (of.estimator) setup.estimator = ByTrace(of.estimator, of.trace);
     for (const PartitionSpec& partition : of.cluster.partitions)
       if (partition.name == name) setup.round = partition.round;

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is checked once everything has settled: nothing is open, and journal, cluster and loop say
+/// the same.
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tests/storm/inspector.hpp"
+
+namespace schedmate::storm {
+namespace {
+
+constexpr std::string_view own_mark = "schedmate:storm/";
+
+/// The action that a mark of ours names; 0: none.
+std::int64_t marked(std::string_view text) {
+  if (!text.starts_with(own_mark)) return 0;
+  std::int64_t number = 0;
+  for (const char digit : text.substr(own_mark.size())) {
+    if (digit < '0' || digit > '9') break;
+    number = number * 10 + (digit - '0');
+  }
+  return number;
+}
+
+}  // namespace
+
+std::string Inspector::unsettled(const Daemon& daemon) const {
+  const auto& actions = daemon.loop().actions().all();
+  for (const auto& [id, action] : actions)
+    if (is_in_flight(action.state()))
+      return fmt::format("action {} ({}) is still {}", id, text_of(action.call),
+                         name_of(action.state()));
+  const auto stands = [&](std::string_view mark) {
+    const auto found = actions.find(marked(mark));
+    return found != actions.end() && found->second.state() == ActionState::verified;
+  };
+  for (const ModelCluster::Node& node : cluster_.nodes())
+    if (marked(node.drain) != 0 && !stands(node.drain))
+      return fmt::format("node {} is drained with the mark \"{}\" of an action that has ended",
+                         node.name, node.drain);
+  // Own drains may leave too little room for the first in a line.
+  const bool all_fit = std::ranges::all_of(cluster_.jobs(), [&](const ModelCluster::Job& job) {
+    return job.seen.phase != JobPhase::queued || cluster_.could_run(job);
+  });
+  const Mode order = daemon.modes().order;
+  const bool starts =
+      cluster_.starts_jobs() || (all_fit && (order == Mode::act || order == Mode::approve));
+  for (const ModelCluster::Job& job : cluster_.jobs()) {
+    if (marked(job.seen.mark) != 0)
+      return fmt::format("job {} is held with the mark \"{}\"", job.seen.id, job.seen.mark);
+    if (job.seen.phase == JobPhase::running) return fmt::format("job {} still runs", job.seen.id);
+    if (job.seen.phase == JobPhase::queued && starts && cluster_.could_run(job))
+      return fmt::format("job {} does not start", job.seen.id);
+  }
+  if (daemon.loop().actions().breaker_open()) return "the breaker is open";
+  if (!daemon.listing() || daemon.listing()->version != cluster_.version())
+    return "the daemon has not read the cluster as it is";
+  return {};
+}
+
+bool Inspector::read(Daemon& daemon, Records& records) {
+  constexpr std::size_t most = 100'000;
+  const auto actions = daemon.journal().actions(0, most);
+  const auto events = daemon.journal().events(0, most);
+  const auto entries = journal::audit_entries({"/j", site_.disk.vfs()}, 0, most);
+  if (!actions || !events || !entries) {
+    accuse("chain", "the journal cannot be read");
+    return false;
+  }
+  records.actions = *actions;
+  records.events = *events;
+  for (const journal::AuditEntry& each : *entries) {
+    const auto entry = nlohmann::json::parse(each.text);
+    records.entries.push_back(
+        {.action = entry.value("action", std::int64_t{0}),
+         .what = entry.contains("what") ? entry.value("what", "") : entry.value("state", ""),
+         .by = entry.value("by", ""),
+         .when = at(entry.value("when_s", std::int64_t{0}))});
+  }
+  return true;
+}
+
+void Inspector::at_end(Daemon& daemon) {
+  check_chain();
+  Records records;
+  if (!read(daemon, records)) return;
+  check_calls_on_record(records);
+  check_approvals(records);
+  check_lives(records);
+  check_truth_of_lives(records);
+  check_witnesses(records);
+  check_caps(records);
+  check_breaker(records);
+  check_lifted(records);
+  check_outcomes(records);
+  check_undone(records);
+  check_views(daemon, records);
+}
+
+void Inspector::check_calls_on_record(const Records& records) {
+  for (std::size_t i = 0; i < records.actions.size(); ++i)
+    if (records.actions[i].id != static_cast<std::int64_t>(i + 1))
+      return accuse("chain", fmt::format("action {} is not in the journal", i + 1));
+  for (const Sent& sent : book_.sent) {
+    const Action* const action = records.find(sent.action);
+    if (action == nullptr)
+      return accuse("record_first", fmt::format("{} was called as action {}, of which the journal "
+                                                "knows nothing",
+                                                text_of(sent.call), sent.action));
+    if (!(action->call == sent.call))
+      return accuse("record_first",
+                    fmt::format("{} was called as action {}, which the journal knows as {}",
+                                text_of(sent.call), sent.action, text_of(action->call)));
+  }
+}
+
+/// The loop's views against a scan of the cluster and of the journal.
+void Inspector::check_views(Daemon& daemon, const Records& records) {
+  const live::Loop& loop = daemon.loop();
+  const auto& shown = loop.actions().all();
+  for (const Action& action : records.actions) {
+    const bool open = !is_end(action.call.kind, action.state());
+    const auto found = shown.find(action.id);
+    if (open != (found != shown.end()))
+      return accuse("views", fmt::format("action {} is {} in the journal, and the loop {}",
+                                         action.id, name_of(action.state()),
+                                         open ? "does not know it" : "still has it"));
+    if (open && !(found->second == action))
+      return accuse("views", fmt::format("action {} is another one in the journal", action.id));
+  }
+  auto listing = cluster_.list(loop.jobs().ended_since(), Connector::Deadline(1));
+  if (!listing) return;
+  std::map<std::string, SeenJob> scan;
+  for (const SeenJob& job : listing->jobs) scan[job.id] = job;
+  for (const auto& [id, attempt] : loop.jobs().all())
+    if (scan.contains(id) && !(attempt.seen == scan.at(id)))
+      return accuse("views", fmt::format("the loop shows job {} as it is not", id));
+  for (const auto& [id, job] : scan)
+    if (loop.jobs().find(id) == nullptr)
+      return accuse("views", fmt::format("the loop does not show job {}", id));
+  for (const auto& [id, attempt] : loop.jobs().all())
+    if (!scan.contains(id) && attempt.seen.phase != JobPhase::ended)
+      return accuse("views", fmt::format("the loop shows job {}, which is gone", id));
+}
+
+}  // namespace schedmate::storm

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Caps, breaker, witnesses and outcomes, recounted from the journal and the truth of the world.
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "tests/storm/inspector.hpp"
+
+namespace schedmate::storm {
+namespace {
+
+/// How far daemon's clock and the true one may move against each other in a run.
+constexpr Seconds jumps{300};
+
+bool disturbing(ActionKind kind) {
+  using enum ActionKind;
+  for (const ActionKind each : {hold, evict, requeue_excluding, drain_node, cancel, test_nodes})
+    if (kind == each) return true;
+  return false;
+}
+
+SimTime reached_at(const Action& action, ActionState state) {
+  for (const ActionStep& step : action.steps)
+    if (step.state == state) return step.when;
+  return never;
+}
+
+}  // namespace
+
+void Inspector::check_approvals(const Records& records) {
+  for (const Action& action : records.actions) {
+    const bool claims = reached_at(action, ActionState::approved) != never;
+    if (claims && !approved(action))
+      return accuse("obeys_modes",
+                    fmt::format("action {} is approved, and no operator did", action.id));
+  }
+}
+
+std::int64_t Inspector::drain_cap() const {
+  const std::int64_t nodes = std::ssize(cluster_.nodes());
+  const std::int64_t share = (nodes * settings_.caps.drained_pct_max + 99) / 100;
+  return std::min(settings_.caps.drained_nodes_max, std::max<std::int64_t>(1, share));
+}
+
+/// At each intent that nobody has approved.
+void Inspector::check_caps(const Records& records) {
+  std::vector<SimTime> disturbed;
+  std::map<std::int64_t, std::string> states;
+  for (const Records::Entry& entry : records.entries) {
+    if (entry.action == 0) continue;
+    states[entry.action] = entry.what;
+    const Action& action = *records.find(entry.action);
+    if (entry.what != "intended" || !disturbing(action.call.kind)) continue;
+    const auto recent = std::ranges::count_if(
+        disturbed, [&](SimTime when) { return entry.when - when < Seconds(3600) - jumps; });
+    disturbed.push_back(entry.when);
+    if (approved(action)) continue;
+    if (recent >= settings_.caps.actions_per_hour)
+      return accuse("caps", fmt::format("action {} is the {}th in an hour", action.id, recent + 1));
+    if (action.call.kind == ActionKind::requeue_excluding &&
+        action.call.restarts >= settings_.caps.requeues_per_job)
+      return accuse("caps", fmt::format("action {} requeues a job after {} restarts", action.id,
+                                        action.call.restarts));
+    if (action.call.kind != ActionKind::drain_node) continue;
+    std::set<std::string> out;
+    for (const auto& [id, state] : states) {
+      const Action& other = *records.find(id);
+      const bool counts =
+          state == "intended" || state == "called" || state == "ambiguous" || state == "verified";
+      if (!counts || other.call.kind != ActionKind::drain_node) continue;
+      for (const NodeGpus& each : other.call.nodes) out.insert(each.node);
+    }
+    if (std::ssize(out) > drain_cap())
+      return accuse("caps", fmt::format("action {} drains the {}th node, {} are allowed", action.id,
+                                        out.size(), drain_cap()));
+  }
+}
+
+/// Three nodes that are to be drained within the hour open it, and while it is open nothing that
+/// disturbs is planned or approved.
+void Inspector::check_breaker(const Records& records) {
+  constexpr std::int64_t least = 3;
+  const std::int64_t nodes = std::ssize(cluster_.nodes());
+  const std::int64_t most = std::max(least, (nodes * settings_.caps.breaker_pct + 99) / 100);
+  bool open = false;
+  std::vector<std::pair<SimTime, std::string>> bad;
+  for (const Records::Entry& entry : records.entries) {
+    if (entry.action == 0) {
+      if (entry.what == "breaker opened") open = true;
+      if (entry.what == "breaker closed") {
+        open = false;
+        bad.clear();
+      }
+      continue;
+    }
+    const Action& action = *records.find(entry.action);
+    if (!disturbing(action.call.kind) || action.mode == Mode::shadow) continue;
+    if (open && (entry.what == "planned" || entry.what == "approved"))
+      return accuse("breaker", fmt::format("action {} is {} while the breaker is open", action.id,
+                                           entry.what));
+    if (entry.what != "planned" || action.call.kind != ActionKind::drain_node) continue;
+    bad.emplace_back(entry.when, action.call.nodes.front().node);
+    std::set<std::string> recent;
+    for (const auto& [when, node] : bad)
+      if (entry.when - when < Seconds(3600) - jumps) recent.insert(node);
+    if (std::ssize(recent) >= most)
+      return accuse("breaker", fmt::format("action {} drains the {}th node in an hour, and the "
+                                           "breaker is closed",
+                                           action.id, recent.size()));
+  }
+}
+
+/// Whether somebody truly had two witnesses when it was planned.
+void Inspector::check_witnesses(const Records& records) {
+  constexpr Seconds queued{30};
+  for (const Action& action : records.actions) {
+    const ActionKind kind = action.call.kind;
+    const bool wants = kind == ActionKind::drain_node ||
+                       (kind == ActionKind::requeue_excluding && !action.call.nodes.empty());
+    if (!wants) continue;
+    const SimTime planned = action.steps.front().when;
+    const bool had = std::ranges::any_of(book_.offered, [&](const Offered& each) {
+      return each.proposal.call.kind == kind && each.proposal.call.nodes == action.call.nodes &&
+             each.truly_bad && std::chrono::abs(planned - each.wall) <= queued + jumps;
+    });
+    if (!had)
+      return accuse("two_witnesses",
+                    fmt::format("action {} ({}) was planned without two true witnesses", action.id,
+                                storm::text_of(action.call)));
+  }
+}
+
+}  // namespace schedmate::storm

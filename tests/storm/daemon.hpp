@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// One life of a daemon: the real loop and the real journal, and what carries out the loop's
+/// effects. It can be killed before and after whatever it does.
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "journal/journal.hpp"
+#include "live/loop.hpp"
+#include "tests/storm/book.hpp"
+#include "tests/storm/faults.hpp"
+#include "tests/storm/network.hpp"
+#include "tests/storm/timeline.hpp"
+#include "tests/support/faulty_disk.hpp"
+
+namespace schedmate::storm {
+
+class Daemon;
+
+/// Where daemons live.
+struct Site {
+  Dice& dice;
+  Timeline& timeline;
+  Book& book;
+  Network& network;
+  testing::FaultyDisk& disk;
+  Seconds clock_ahead{0};       ///< of the daemon's clock
+  std::int64_t boundaries = 0;  ///< passed so far
+  std::int64_t kill_at = -1;    ///< a boundary at which the daemon is killed for certain
+  std::int64_t epoch = 0;       ///< the newest one that was taken
+  std::uint64_t calls = 0;
+  std::int64_t kills = 0, restarts = 0;
+  std::function<void(Daemon&, const Sent&)> sending{};
+  std::function<void(Daemon&)> over{};  ///< killed, or stopped by itself
+  [[nodiscard]] SimTime wall() const { return timeline.clock() + clock_ahead; }
+};
+
+struct Setup {
+  live::LoopOptions options;
+  journal::Rules rules{};
+};
+
+class Daemon {
+ public:
+  Daemon(Site& site, int life) : site_(site), life_(life) {}
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+  ~Daemon() = default;
+
+  /// Opens the journal and begins where the last one was. Errors: the journal's.
+  Result<void> start(const Setup& setup);
+
+  void tell(live::Event event);
+
+  [[nodiscard]] int life() const { return life_; }
+  [[nodiscard]] bool is_over() const { return over_; }
+  [[nodiscard]] bool killed() const { return killed_; }
+  /// It stopped since another one has taken over.
+  [[nodiscard]] bool replaced() const { return replaced_; }
+  [[nodiscard]] const live::Loop& loop() const { return *loop_; }
+  [[nodiscard]] journal::Journal& journal() { return *journal_; }
+  [[nodiscard]] const live::Modes& modes() const { return setup_.options.settings.modes; }
+  [[nodiscard]] const live::Settings& settings() const { return setup_.options.settings; }
+  /// The last that it was told of.
+  [[nodiscard]] const std::optional<Listing>& listing() const { return listing_; }
+  void kill(std::string_view where);
+  /// Its clock has jumped.
+  void set_timer();
+
+ private:
+  /// Whether it ends here.
+  bool ends_at(std::string_view boundary);
+  void take(std::vector<live::Effect> effects);
+  void pump();
+  void carry_out(const live::Append& append);
+  void carry_out(const live::MakeCall& call);
+  void carry_out(const live::List& list);
+  void carry_out(const live::Answer& answer);
+  void carry_out(const live::Noted& /*noted*/) {}
+  void carry_out(const live::Stop& stop);
+  [[nodiscard]] Result<void> append(const journal::Batch& batch);
+  void end();
+
+  Site& site_;
+  int life_;
+  Setup setup_{};
+  std::unique_ptr<journal::Journal> journal_;
+  std::unique_ptr<live::Loop> loop_;
+  std::deque<live::Event> inbox_;
+  std::deque<live::Effect> effects_;
+  std::optional<Listing> listing_;
+  bool reading_ = false, pumping_ = false;
+  bool over_ = false, killed_ = false, replaced_ = false;
+  std::uint64_t timer_ = 0;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace schedmate::storm

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Holds a run against the rules of acting (docs/actions.md), with code of its own: it reads the
+/// book, the journal and the truth of the world, and never asks the loop what is right.
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "journal/audit.hpp"
+#include "journal/journal.hpp"
+#include "tests/storm/book.hpp"
+#include "tests/storm/daemon.hpp"
+#include "tests/storm/model_cluster.hpp"
+
+namespace schedmate::storm {
+
+/// What the journal holds in the end.
+struct Records {
+  std::vector<Action> actions;
+  std::vector<journal::Event> events;
+  /// Steps of all actions, and remarks, in the order in which they were written.
+  struct Entry {
+    std::int64_t action = 0;  ///< 0: a remark
+    std::string what;         ///< the state, or the remark
+    std::string by;
+    SimTime when;
+  };
+  std::vector<Entry> entries;
+  [[nodiscard]] const Action* find(std::int64_t id) const {
+    return id < 1 || id > std::ssize(actions) ? nullptr
+                                              : &actions[static_cast<std::size_t>(id - 1)];
+  }
+};
+
+class Inspector {
+ public:
+  Inspector(Site& site, Book& book, ModelCluster& cluster, live::Settings settings)
+      : site_(site), book_(book), cluster_(cluster), settings_(std::move(settings)) {}
+
+  /// Before a call leaves.
+  void sending(Daemon& daemon, const Sent& sent);
+  /// After anything happened.
+  void look();
+  /// The journal on a disk that works again.
+  void after_start(Daemon& daemon);
+  /// What keeps it from being settled; "": nothing.
+  [[nodiscard]] std::string unsettled(const Daemon& daemon) const;
+  /// All that can be told once it has settled.
+  void at_end(Daemon& daemon);
+
+ private:
+  void accuse(std::string rule, std::string what) {
+    book_.accuse(site_.timeline.now(), std::move(rule), std::move(what));
+  }
+  void check_record(Daemon& daemon, const Sent& sent);
+  void check_mode(Daemon& daemon, const Sent& sent, const Action& action);
+  void check_in_service(const Daemon& daemon, const Action& action);
+  void check_repeat(const Sent& sent);
+  void check_effect(const Effect& effect);
+  [[nodiscard]] bool takes_back(const Action& action) const;
+
+  [[nodiscard]] bool read(Daemon& daemon, Records& records);
+  void check_chain();
+  void check_calls_on_record(const Records& records);
+  void check_approvals(const Records& records);
+  void check_caps(const Records& records);
+  void check_breaker(const Records& records);
+  void check_witnesses(const Records& records);
+  void check_lifted(const Records& records);
+  void check_lives(const Records& records);
+  void check_truth_of_lives(const Records& records);
+  void check_outcomes(const Records& records);
+  void check_undone(const Records& records);
+  void check_views(Daemon& daemon, const Records& records);
+  void check_restored(const Action& undo, const Action& undone, const Effect& effect);
+  [[nodiscard]] const Effect* effect_of(std::int64_t action) const;
+  [[nodiscard]] bool touched(const Action& action, Millis from, Millis to) const;
+  [[nodiscard]] std::int64_t drain_cap() const;
+  [[nodiscard]] bool approved(const Action& action) const;
+
+  Site& site_;
+  Book& book_;
+  ModelCluster& cluster_;
+  live::Settings settings_;
+  std::size_t effects_seen_ = 0;
+  std::map<std::int64_t, std::set<std::uint64_t>> effective_;  // calls by action
+  std::map<std::int64_t, int> sends_;
+};
+
+}  // namespace schedmate::storm

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/storm/network.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace schedmate::storm {
+
+void Network::arrive(const Sent& sent, Millis after, Answer answer) {
+  timeline_.in(after, [this, sent, answer = std::move(answer)] {
+    cluster_.next_is(sent);
+    CallReply reply = cluster_.call(sent.call, Connector::Deadline(deadline));
+    if (answer) answer(std::move(reply));
+  });
+}
+
+void Network::call(const Sent& sent, Answer answer) {
+  using enum Fault;
+  const auto reply_at = [this, answer](Millis delay, const CallReply& reply) {
+    timeline_.in(delay, [answer, reply] { answer(reply); });
+  };
+  const auto note = [&](std::string_view what) {
+    book_.note(timeline_.now(), "network  {} of action {}: {}", text_of(sent.call), sent.action,
+               what);
+  };
+  const Millis there = latency(), back = latency();
+  const CallReply none{CallOutcome::unknown, "no answer in time", {}};
+  constexpr double often = 0.4;
+  if (dice_.strikes(call_twice, often)) {
+    note("is delivered twice");
+    arrive(sent, there + dice_.of(call_twice).between(50, lateness), {});
+  }
+  if (dice_.strikes(call_lost, often)) {
+    note("is lost");
+    return reply_at(dice_.of(call_lost).between(0, 1) == 0 ? deadline : back, none);
+  }
+  if (dice_.strikes(call_late, often)) {
+    note("will be late");
+    arrive(sent, deadline + dice_.of(call_late).between(1, lateness), {});
+    return reply_at(deadline, none);
+  }
+  if (dice_.strikes(reply_lost, often)) {
+    note("its answer is lost");
+    arrive(sent, there, {});
+    return reply_at(deadline, none);
+  }
+  if (dice_.strikes(says_done, often)) {
+    note("is not carried out, and called done");
+    return reply_at(there + back, {CallOutcome::done, {}, {}});
+  }
+  if (dice_.strikes(says_refused, often)) {
+    note("is carried out, and called refused");
+    arrive(sent, there, {});
+    return reply_at(there + back, {CallOutcome::refused, "a lie", {}});
+  }
+  Millis more = back;
+  if (dice_.strikes(reply_slow, often))
+    more = dice_.of(reply_slow).between(back, deadline - there - 1);
+  arrive(sent, there, [reply_at, more](const CallReply& reply) { reply_at(more, reply); });
+}
+
+void Network::list(SimTime ended_since, std::function<void(Result<Listing>)> answer) {
+  using enum Fault;
+  const auto answer_at = [this, answer](Millis delay, Result<Listing> listing) {
+    timeline_.in(delay, [answer, listing = std::move(listing)] { answer(listing); });
+  };
+  constexpr double often = 0.3;
+  const Millis there = latency();
+  Millis back = latency();
+  if (dice_.strikes(list_fails, often)) {
+    book_.note(timeline_.now(), "network  a reading fails");
+    return answer_at(dice_.of(list_fails).between(0, 1) == 0 ? deadline : back,
+                     fail(ErrorCode::unavailable, "no answer in time"));
+  }
+  if (dice_.strikes(list_garbled, often)) {
+    book_.note(timeline_.now(), "network  a reading is cut off");
+    return answer_at(there + back, fail(ErrorCode::invalid, "the answer is cut off"));
+  }
+  if (dice_.strikes(list_stale, often) && !older_.empty()) {
+    const auto pick = dice_.of(list_stale).below(std::ssize(older_));
+    const Listing& old = older_.at(static_cast<std::size_t>(pick));
+    book_.note(timeline_.now(), "network  a reading shows version {} instead of {}", old.version,
+               cluster_.version());
+    return answer_at(there + back, old);
+  }
+  if (dice_.strikes(list_slow, often)) back = dice_.of(list_slow).between(1000, deadline - there);
+  timeline_.in(there, [this, ended_since, back, answer_at] {
+    auto listing = cluster_.list(ended_since, Connector::Deadline(deadline));
+    constexpr std::size_t most = 6;
+    if (listing) older_.push_back(*listing);
+    if (older_.size() > most) older_.pop_front();
+    answer_at(back, std::move(listing));
+  });
+}
+
+}  // namespace schedmate::storm

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What lies between a daemon and the cluster: calls and readings are late, lost, doubled or lied
+/// about. Each is answered once, at its deadline at the latest, whether the daemon still lives or
+/// not.
+
+#include <deque>
+#include <functional>
+#include <schedmate/connector.hpp>
+
+#include "tests/storm/book.hpp"
+#include "tests/storm/faults.hpp"
+#include "tests/storm/model_cluster.hpp"
+#include "tests/storm/timeline.hpp"
+
+namespace schedmate::storm {
+
+class Network {
+ public:
+  /// A call ends by then; one that is late arrives at most `lateness` after that.
+  static constexpr Millis deadline = 10'000, lateness = 15'000;
+
+  Network(Dice& dice, Timeline& timeline, Book& book, ModelCluster& cluster)
+      : dice_(dice),
+        timeline_(timeline),
+        book_(book),
+        cluster_(cluster),
+        random_(dice.stream("network")) {}
+
+  void call(const Sent& sent, std::function<void(CallReply)> answer);
+  void list(SimTime ended_since, std::function<void(Result<Listing>)> answer);
+
+ private:
+  using Answer = std::function<void(CallReply)>;
+  void arrive(const Sent& sent, Millis after, Answer answer);
+  [[nodiscard]] Millis latency() { return random_.between(2, 200); }
+
+  Dice& dice_;
+  Timeline& timeline_;
+  Book& book_;
+  ModelCluster& cluster_;
+  Random random_;
+  std::deque<Listing> older_;
+};
+
+}  // namespace schedmate::storm

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Everybody but the daemon: users who submit, humans at the cluster, nodes that die, slow work
+/// that proposes, operators.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/storm/book.hpp"
+#include "tests/storm/daemon.hpp"
+#include "tests/storm/faults.hpp"
+#include "tests/storm/model_cluster.hpp"
+#include "tests/storm/timeline.hpp"
+
+namespace schedmate::storm {
+
+/// Which mode rules an action of this kind.
+[[nodiscard]] live::Area area_of(const ActionCall& call);
+
+class People {
+ public:
+  /// Where they live; `daemon` gives the one that answers now, or null.
+  struct Town {
+    Dice& dice;
+    Timeline& timeline;
+    Book& book;
+    ModelCluster& cluster;
+    Site& site;
+    std::function<Daemon*()> daemon;
+    Seconds witness_age{600};
+  };
+  explicit People(Town town)
+      : town_(std::move(town)),
+        users_(town_.dice.stream("users")),
+        proposers_(town_.dice.stream("proposers")),
+        liar_(town_.dice.stream("liar").below(2) == 0 ? "kernel" : "gpu") {}
+
+  /// Some seconds have passed.
+  void act();
+  /// The storm is over: what people did to nodes and jobs they take back.
+  void tidy_up();
+  void submit_jobs();
+  /// An operator undoes one that is verified.
+  void undo_one();
+  /// An operator approves all that wait.
+  void approve_all();
+
+ private:
+  void at_nodes();
+  void at_jobs();
+  void world();
+  void operators();
+  void proposers();
+  void propose_bad_nodes();
+  void propose_lies();
+  void propose_for_job();
+  void propose_for_failed(const SeenJob& job);
+  void propose_careless();
+  void offer(live::Proposal proposal);
+  void decide(live::Decided::What what, std::int64_t action);
+  [[nodiscard]] live::NodeWitness witness(const std::string& source, const std::string& node,
+                                          Seconds age = Seconds(0));
+  [[nodiscard]] std::string some_node(Fault fault);
+  [[nodiscard]] std::string some_job(Fault fault, JobPhase phase);
+  [[nodiscard]] std::vector<const Action*> actions(ActionState state);
+  [[nodiscard]] const Listing* read_listing();
+
+  Town town_;
+  Random users_, proposers_;
+  std::string liar_;
+  std::vector<Listing> read_;  // what slow work rests on
+  int tokens_ = 0, marks_ = 0;
+};
+
+}  // namespace schedmate::storm

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/storm/scenario.hpp"
+
+#include <algorithm>
+#include <array>
+#include <schedmate/scheduler.hpp>
+
+namespace schedmate::storm {
+namespace {
+
+Mode random_mode(Random& random) {
+  constexpr std::array modes = {Mode::act,     Mode::act,    Mode::act,    Mode::act,
+                                Mode::approve, Mode::shadow, Mode::observe};
+  return modes.at(static_cast<std::size_t>(random.below(modes.size())));
+}
+
+live::VirtualCluster::Setup pool_of(const Scenario& scenario, const std::string& name) {
+  const int nodes = scenario.cluster.nodes / scenario.cluster.partitions;
+  PartitionSpec partition;
+  partition.name = name;
+  partition.nodes = nodes;
+  partition.gpus_per_node = scenario.cluster.gpus;
+  const ClusterSpec spec{{partition}};
+  live::VirtualCluster::Setup setup;
+  setup.name = name;
+  if (auto scheduler = make_scheduler(scenario.policy, {spec}, {}))
+    setup.policy = scheduler->decide;
+  return setup;
+}
+
+}  // namespace
+
+live::Modes random_modes(Random& random) {
+  constexpr double together = 0.4;
+  const Mode one = random_mode(random);
+  if (random.uniform() < together) return {one, one, one, one, one};
+  live::Modes modes;
+  for (Mode* const mode :
+       {&modes.order, &modes.recover, &modes.pack, &modes.annotate, &modes.notify})
+    *mode = random_mode(random);
+  return modes;
+}
+
+Scenario scenario_of(const Dice& dice) {
+  Random random = dice.stream("world");
+  Scenario made;
+  made.cluster = {.nodes = static_cast<int>(random.between(4, random.below(3) == 0 ? 30 : 8)),
+                  .partitions = static_cast<int>(random.between(1, 3)),
+                  .gpus = static_cast<int>(random.between(2, 8)),
+                  .starts_jobs = random.uniform() < 0.6,
+                  .tokens_unique = random.below(2) == 0,
+                  .remembers = Seconds(random.between(400, 1200))};
+  if (dice.on(Fault::short_memory)) made.cluster.remembers = Seconds(random.between(60, 400));
+  constexpr std::array<std::string_view, 4> policies = {"fifo", "sjf", "schedmate",
+                                                        "backfill_easy"};
+  const bool pools = !made.cluster.starts_jobs || random.uniform() < 0.3;
+  if (pools) made.policy = policies.at(static_cast<std::size_t>(random.below(policies.size())));
+  live::Settings& settings = made.options.settings;
+  settings.instance = "storm";
+  settings.modes = random_modes(random);
+  settings.caps = {.drained_nodes_max = random.between(1, 3),
+                   .drained_pct_max = random.between(5, 50),
+                   .requeues_per_job = random.between(0, 2),
+                   .actions_per_hour = random.between(3, 30),
+                   .breaker_pct = random.between(3, 20)};
+  settings.waits = {.approval = Seconds(random.between(60, 600)),
+                    .outcome = Seconds(random.between(30, 60)),
+                    .hold = Seconds(random.between(60, 600)),
+                    .witness_age = Seconds(random.between(60, 600)),
+                    .breaker_quiet = Seconds(random.between(120, 600))};
+  made.options.poll = Seconds(random.between(2, 20));
+  made.until = Seconds(random.between(600, 2700));
+  made.undo_all = random.below(2) == 0;
+  if (pools) made.options.pool = [made](const std::string& name) { return pool_of(made, name); };
+  return made;
+}
+
+std::string text_of(const Scenario& scenario) {
+  const live::Settings& settings = scenario.options.settings;
+  const live::Modes& modes = settings.modes;
+  return fmt::format(
+      "{} nodes of {} GPUs, {} partitions, {}, {}; modes order {}, recover {}, pack {}, annotate "
+      "{}, notify {}; caps: {} nodes, {} %, {} requeues, {} an hour; reads every {} s, faults stop "
+      "at {} s",
+      scenario.cluster.nodes, scenario.cluster.gpus, scenario.cluster.partitions,
+      scenario.cluster.starts_jobs ? "the host starts jobs" : "only SchedMate starts jobs",
+      scenario.policy.empty() ? "no pools" : "policy " + scenario.policy, name_of(modes.order),
+      name_of(modes.recover), name_of(modes.pack), name_of(modes.annotate), name_of(modes.notify),
+      settings.caps.drained_nodes_max, settings.caps.drained_pct_max,
+      settings.caps.requeues_per_job, settings.caps.actions_per_hour, scenario.options.poll.count(),
+      scenario.until.count());
+}
+
+}  // namespace schedmate::storm
