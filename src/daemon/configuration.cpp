@@ -8,6 +8,8 @@
 #include <schedmate/trace.hpp>
 #include <utility>
 
+#include "replay/cluster.hpp"
+
 namespace schedmate::daemon {
 namespace {
 
@@ -49,21 +51,27 @@ Result<void> make_loop(const Settings& settings, Configuration& configuration) {
   const std::size_t colon = std::min(spec.find(':'), spec.size());
   PolicyOptions options;
   if (colon < spec.size()) options.add_defaults(std::string_view(spec).substr(colon + 1));
+  // No node comes out of nowhere here.
+  if (spec.starts_with("lucid")) options.add_defaults("elastic=false");
   auto scheduler = make_scheduler(spec.substr(0, colon), {cluster}, std::move(options));
   if (!scheduler) return of_setting("order.policy", scheduler.error());
-  if (scheduler->profiler)
+  if (scheduler->profiler && scheduler->profiler->bypass != ProfilerStage::Bypass::none)
     return fail(ErrorCode::unsupported,
-                "setting order.policy: a policy with a profiler runs in the simulator only");
+                "setting order.policy: bypass of the profiler works in the simulator only");
   auto estimator = make_estimator("last_k", {});
   if (!estimator) return tl::unexpected(estimator.error());
-  configuration.loop.pool = [cluster, decide = scheduler->decide, packs = scheduler->packs,
+  const ClusterSpec nodes = replay::with_profiler(cluster, *scheduler);
+  if (const auto& stage = scheduler->profiler)
+    configuration.loop.profiling = {stage->nodes.name, stage->time, stage->max_gpus};
+  configuration.loop.pool = [nodes, scheduler = *scheduler,
                              estimator = std::move(*estimator)](const std::string& name) {
+    const bool profiles = scheduler.profiler && name == scheduler.profiler->nodes.name;
     live::VirtualCluster::Setup setup;
     setup.name = name;
-    setup.policy = decide;
-    setup.packs = packs;
-    setup.estimator = estimator;
-    for (const PartitionSpec& partition : cluster.partitions)
+    setup.policy = profiles ? scheduler.profiler->decide : scheduler.decide;
+    setup.packs = scheduler.packs && !profiles;
+    if (!profiles) setup.estimator = estimator;
+    for (const PartitionSpec& partition : nodes.partitions)
       if (partition.name == name) setup.round = partition.round;
     return setup;
   };

@@ -15,6 +15,7 @@
 #include "base/descriptor.hpp"
 #include "base/own_files.hpp"
 #include "daemon/daemon.hpp"
+#include "replay/cluster.hpp"
 #include "replay/server.hpp"
 
 namespace schedmate::daemon {
@@ -47,7 +48,8 @@ Result<void> serve_replay(const Configuration& configuration, const Program& pro
   if (auto made = make_own_folder(configuration.state_dir); !made)
     return tl::unexpected(made.error());
   const Replay& replay = *configuration.replay;
-  replay::ReplayCluster cluster(replay.trace, replay.cluster, {});
+  const ClusterSpec nodes = replay::with_profiler(replay.cluster, configuration.scheduler);
+  replay::ReplayCluster cluster(replay.trace, nodes, {});
   const replay::ServeOptions options{.socket = configuration.state_dir + "/replay.sock",
                                      .ledger = configuration.state_dir + "/replay.jsonl",
                                      .speed = replay.speed,

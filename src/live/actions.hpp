@@ -101,6 +101,11 @@ class Actions {
   [[nodiscard]] const std::map<std::string, SeenNode, std::less<>>& nodes() const { return nodes_; }
   /// Ended since the last call, newest last.
   std::vector<Action> take_ended();
+  /// Whether its call is to be made, or has not come back.
+  [[nodiscard]] bool is_to_be_called(std::int64_t id) const {
+    const auto call = calls_.find(id);
+    return call != calls_.end() && !call->second.reply;
+  }
   /// The start of the job that is on its way; null: none.
   [[nodiscard]] const Action* start_of(const std::string& job) const;
   [[nodiscard]] bool busy(const ActionCall& call) const;

@@ -40,6 +40,7 @@ SimTime Loop::next_tick() const { return listing_ ? never : std::min(next_list_,
 
 SimTime Loop::next_wake() const {
   SimTime next = never;
+  for (const auto& [number, until] : profiles_) next = std::min(next, until);
   for (const auto& [name, pool] : pools_) next = std::min(next, pool.cluster.next_call());
   return next;
 }
@@ -53,6 +54,7 @@ void Loop::take(const Ticked& /*event*/, SimTime now) {
 
 void Loop::take(const Returned& event, SimTime now) {
   if (calls_out_ > 0) --calls_out_;
+  profiler_calls_.erase(event.action);
   actions_.returned(event.action, event.reply, readings_, now);
   reread_ = true;
   if (calls_out_ == 0) ask_to_list();
@@ -220,7 +222,7 @@ KnownJob Loop::known(const Attempt& attempt) {
           .profile = options_.profile ? options_.profile(seen) : nullptr};
 }
 
-Loop::Pool* Loop::pool_of(const SeenJob& job) {
+Loop::Pool* Loop::home_of(const SeenJob& job) {
   const auto found = pools_.find(job.partition);
   return found == pools_.end() ? nullptr : &found->second;
 }
@@ -254,7 +256,10 @@ void Loop::follow(const Change& change, SimTime now) {
                                  seen.end_state};
       const bool ran = change.kind == ended && seen.end_state != EndState::requeued && seen.started;
       pool->cluster.ended(attempt.number, now, ran ? &finished : nullptr);
+      if (Pool* const home = home_of(seen); ran && home != pool && home != nullptr)
+        home->cluster.learn(finished);
       ids_.erase(attempt.number);
+      profiles_.erase(attempt.number);
       not_before_.erase(attempt.number);
       shadowed_.erase(attempt.number);
       return;
@@ -263,7 +268,7 @@ void Loop::follow(const Change& change, SimTime now) {
       return follow_start(*pool, change);
     case arrived:
       ids_[attempt.number] = attempt.seen.id;
-      if (!attempt.seen.held) pool->cluster.enter(known(attempt), now);
+      coming_.push_back(attempt.seen.id);
       return;
     case altered:
       if (attempt.seen.phase == JobPhase::running)
@@ -271,12 +276,36 @@ void Loop::follow(const Change& change, SimTime now) {
       else if (attempt.seen.held && !change.before.held)
         pool->cluster.withdraw(attempt.number, now);
       else if (!attempt.seen.held && change.before.held)
-        pool->cluster.enter(known(attempt), now);
+        coming_.push_back(attempt.seen.id);
   }
+}
+
+/// Those that have come to a queue enter it, the first submitted first.
+void Loop::let_in(bool to_profiler, SimTime now) {
+  std::vector<const Attempt*> entering;
+  std::erase_if(coming_, [&](const std::string& id) {
+    const Attempt* const attempt = jobs_.find(id);
+    if (attempt == nullptr || attempt->seen.phase != JobPhase::queued || attempt->seen.held)
+      return true;
+    Pool* const pool = pool_of(attempt->seen);
+    if ((pool == profiler()) != to_profiler) return false;
+    entering.push_back(attempt);
+    return true;
+  });
+  std::ranges::stable_sort(entering, {}, [](const Attempt* each) { return each->seen.submitted; });
+  for (const Attempt* const attempt : entering)
+    if (Pool* const pool = pool_of(attempt->seen))
+      pool->cluster.enter(known(*attempt), now, is_measured(attempt->seen));
 }
 
 void Loop::follow_start(Pool& pool, const Change& change) {
   const SeenJob& seen = change.attempt.seen;
+  const Attempt* const attempt = jobs_.find(seen.id);
+  const bool runs = attempt != nullptr && attempt->number == change.attempt.number &&
+                    attempt->seen.phase == JobPhase::running;
+  if (!runs) return;  // it has ended since
+  if (&pool == profiler() && seen.started)
+    profiles_[change.attempt.number] = *seen.started + options_.profiling.time;
   if (seen.started && pool.cluster.runs_on(change.attempt.number, seen.nodes))
     pool.cluster.confirm(change.attempt.number, *seen.started);
   else
@@ -301,7 +330,7 @@ void Loop::follow_ends() {
 // Decisions --------------------------------------------------------------------------------------
 
 void Loop::decide(SimTime now) {
-  if (actions_.settings().modes.order == Mode::observe) return;
+  if (actions_.settings().modes.order == Mode::observe) return coming_.clear();
   std::vector<std::uint64_t> again;
   std::erase_if(not_before_, [&](const auto& each) {
     if (each.second > now) return false;
@@ -313,7 +342,19 @@ void Loop::decide(SimTime now) {
       if (const Attempt* const attempt = jobs_.find(id->second);
           attempt != nullptr && attempt->number == number)
         if (Pool* const pool = pool_of(attempt->seen)) pool->surprised = true;
+  // Whoever leaves the profiler does so before anybody is started there, and comes to the pools
+  // before they decide.
+  if (Pool* const first = profiler()) {
+    end_profiles(now);
+    if (!profiler_calls_.empty()) return;
+    let_in(true, now);
+    if (first->surprised) begin_anew(*first, now);
+    decide(*first, now);
+    if (!profiler_calls_.empty()) return;
+  }
+  let_in(false, now);
   for (auto& [name, pool] : pools_) {
+    if (&pool == profiler()) continue;
     if (pool.surprised) begin_anew(pool, now);
     decide(pool, now);
   }
@@ -324,7 +365,7 @@ void Loop::begin_anew(Pool& pool, SimTime now) {
   pool.surprised = false;
   ++counts_.anew;
   std::vector<std::pair<std::uint64_t, VirtualCluster::Running>> running;
-  std::vector<std::pair<SimTime, KnownJob>> waiting;
+  std::vector<std::pair<SimTime, VirtualCluster::Waiting>> waiting;
   for (const auto& [id, attempt] : jobs_.all()) {
     if (attempt.seen.phase == JobPhase::ended || pool_of(attempt.seen) != &pool) continue;
     ids_[attempt.number] = id;
@@ -337,15 +378,16 @@ void Loop::begin_anew(Pool& pool, SimTime now) {
     else if (start != nullptr)
       running.emplace_back(UINT64_MAX, VirtualCluster::Running{job, now, start->call.nodes});
     else if (!attempt.seen.held && !not_before_.contains(attempt.number))
-      waiting.emplace_back(attempt.seen.submitted, job);
+      waiting.emplace_back(attempt.seen.submitted,
+                           VirtualCluster::Waiting{job, is_measured(attempt.seen)});
   }
   std::ranges::stable_sort(running, {}, [](const auto& each) { return each.first; });
   std::ranges::stable_sort(waiting, [](const auto& a, const auto& b) {
-    return std::tie(a.first, a.second.number) < std::tie(b.first, b.second.number);
+    return std::tie(a.first, a.second.job.number) < std::tie(b.first, b.second.job.number);
   });
   std::vector<VirtualCluster::Running> runs;
   for (auto& [order, run] : running) runs.push_back(std::move(run));
-  std::vector<KnownJob> waits;
+  std::vector<VirtualCluster::Waiting> waits;
   for (auto& [when, job] : waiting) waits.push_back(job);
   pool.cluster.restart(runs, waits, now);
 }
@@ -375,7 +417,11 @@ void Loop::carry_out(Pool& pool, const VirtualCluster::Decision& decision, SimTi
   if (decision.beside)
     if (const auto other = ids_.find(*decision.beside); other != ids_.end())
       proposal.call.shared_with = other->second;
-  if (!actions_.propose(std::move(proposal), now)) pool.surprised = true;
+  const auto action = actions_.propose(std::move(proposal), now);
+  if (!action)
+    pool.surprised = true;
+  else if (&pool == profiler() && actions_.is_to_be_called(*action))
+    profiler_calls_.insert(*action);
 }
 
 }  // namespace schedmate::live

@@ -86,11 +86,20 @@ struct Stop {
 };
 using Effect = std::variant<Append, MakeCall, List, Answer, Noted, Stop>;
 
+/// A stage in front of the pools that runs each small job for a short time to measure it
+/// (Lucid 3.2). Its first attempt goes there; those that do not end in time go on to their pool.
+struct Profiling {
+  std::string pool{};  ///< the partition of its nodes; "": there is no such stage
+  Seconds time{200};
+  std::int32_t max_gpus = 8;
+};
+
 struct LoopOptions {
   Settings settings;
   Seconds poll{1};
   /// Who decides in a pool of that name; null: nobody starts jobs here.
   std::function<VirtualCluster::Setup(const std::string& name)> pool{};
+  Profiling profiling{};
   /// What was measured of its GPU use; null: nothing. It stays where it is. Empty: nothing is
   /// known.
   std::function<const Profile*(const SeenJob& job)> profile{};
@@ -149,6 +158,11 @@ class Loop {
   void carry_out(Pool& pool, const VirtualCluster::Decision& decision, SimTime now);
   void begin_anew(Pool& pool, SimTime now);
   [[nodiscard]] Pool* pool_of(const SeenJob& job);
+  [[nodiscard]] Pool* home_of(const SeenJob& job);
+  [[nodiscard]] Pool* profiler();
+  [[nodiscard]] bool is_measured(const SeenJob& job);
+  void end_profiles(SimTime now);
+  void let_in(bool to_profiler, SimTime now);
   [[nodiscard]] KnownJob known(const Attempt& attempt);
   void ask_to_list();
   void flush(SimTime now);
@@ -163,6 +177,9 @@ class Loop {
   std::map<std::uint64_t, std::string> ids_;     // jobs by the number of their attempt
   std::map<std::uint64_t, SimTime> not_before_;  // attempts whose start failed
   std::set<std::uint64_t> shadowed_;             // attempts whose start is on record
+  std::vector<std::string> coming_;              // jobs that wait to be let in
+  std::map<std::uint64_t, SimTime> profiles_;    // attempts on the profiler, and until when
+  std::set<std::int64_t> profiler_calls_;        // actions that have not come back
   journal::Batch batch_;
   std::vector<Effect> effects_;
   bool appending_ = false, over_ = false, listing_ = false, read_before_ = false;

@@ -32,7 +32,7 @@ VirtualCluster::VirtualCluster(Setup setup, const std::vector<Node>& nodes)
 }
 
 void VirtualCluster::restart(const std::vector<Running>& running,
-                             const std::vector<KnownJob>& waiting, SimTime now) {
+                             const std::vector<Waiting>& waiting, SimTime now) {
   // Plan refers to cluster_, which therefore stays where it is.
   for (const auto& [number, id] : ids_)
     if (!cluster_.allocation(id).empty()) cluster_.release(id);
@@ -60,7 +60,7 @@ void VirtualCluster::restart(const std::vector<Running>& running,
   }
   drain(NodeState::drained);
   next_call_ = never;
-  for (const KnownJob& job : waiting) enter(job, now);
+  for (const Waiting& each : waiting) enter(each.job, now, each.measured);
   something_happened(now);
 }
 
@@ -78,11 +78,12 @@ JobId VirtualCluster::add(const KnownJob& job, SimTime now) {
   return id;
 }
 
-bool VirtualCluster::enter(const KnownJob& job, SimTime now) {
+bool VirtualCluster::enter(const KnownJob& job, SimTime now, bool measured) {
   if (ids_.contains(job.number)) return true;
-  const std::int64_t most = std::ssize(nodes_) * cluster_.gpus_per_node();
-  if (job.gpus < 1 || job.gpus > most) return false;
-  arrived_.push_back(add(job, now));
+  if (job.gpus < 1 || job.gpus > gpus()) return false;
+  const JobId id = add(job, now);
+  infos_.at(id).profiled = measured;
+  arrived_.push_back(id);
   something_happened(now);
   return true;
 }
@@ -244,6 +245,7 @@ void VirtualCluster::forget() {
 std::vector<NodeGpus> VirtualCluster::names(const Placement& where) const {
   std::vector<NodeGpus> named;
   for (const Slice& slice : where) {
+    if (slice.node >= nodes_.size()) continue;  // that the policy has added
     NodeGpus& node = named.emplace_back();
     node.node = nodes_[slice.node].name;
     for (std::uint64_t rest = slice.gpus; rest != 0; rest &= rest - 1)

@@ -50,11 +50,23 @@ class VirtualCluster {
   /// The policy begins anew: those that run, in order of their starts, and those that wait, in
   /// order of submission. What runs on GPUs that are not there (any more) is left out, and where
   /// the policy packs nothing, what runs beside an earlier one.
-  void restart(const std::vector<Running>& running, const std::vector<KnownJob>& waiting,
+  struct Waiting {
+    KnownJob job;
+    bool measured = false;  ///< JobInfo::profiled
+  };
+  void restart(const std::vector<Running>& running, const std::vector<Waiting>& waiting,
                SimTime now);
 
   /// It waits from now on; false: it is larger than the pool.
-  bool enter(const KnownJob& job, SimTime now);
+  bool enter(const KnownJob& job, SimTime now, bool measured = false);
+  /// What ran elsewhere is learned from.
+  void learn(const FinishedJob& job) {
+    if (setup_.estimator) setup_.estimator.learn(job);
+  }
+  /// Of all its nodes.
+  [[nodiscard]] std::int64_t gpus() const {
+    return std::ssize(nodes_) * cluster_.gpus_per_node();
+  }
   /// It waits no more, without a start.
   void withdraw(std::uint64_t number, SimTime now);
   /// It has left its GPUs; `finished`: what the estimator learns of it, null = nothing.
@@ -63,6 +75,7 @@ class VirtualCluster {
   void confirm(std::uint64_t number, SimTime since);
   /// Whether it was started here, on these GPUs (of a node without numbers: on as many).
   [[nodiscard]] bool runs_on(std::uint64_t number, const std::vector<NodeGpus>& where) const;
+  [[nodiscard]] bool has(const std::string& node) const { return node_index_.contains(node); }
   [[nodiscard]] bool knows(std::uint64_t number) const { return ids_.contains(number); }
 
   void see(const Node& node, SimTime now);

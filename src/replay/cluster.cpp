@@ -17,6 +17,15 @@ const CallReply done{CallOutcome::done, {}, {}};
 
 }  // namespace
 
+ClusterSpec with_profiler(ClusterSpec cluster, const Scheduler& scheduler) {
+  if (!scheduler.profiler) return cluster;
+  for (const std::string& lender : scheduler.profiler->lenders)
+    for (PartitionSpec& partition : cluster.partitions)
+      if (partition.name == lender) --partition.nodes;
+  cluster.partitions.push_back(scheduler.profiler->nodes);
+  return cluster;
+}
+
 ReplayCluster::ReplayCluster(const Trace& trace, const ClusterSpec& cluster,
                              const SimOptions& options)
     : trace_(trace), options_(options) {
@@ -40,6 +49,8 @@ ReplayCluster::ReplayCluster(const Trace& trace, const ClusterSpec& cluster,
       rows_[std::string(job.id)] = row;
       jobs.push_back({row, job.submit, job.duration});
     }
+    vc.is_for_all = jobs.empty();
+    if (vc.is_for_all) vc.guests.resize(trace.jobs.size());
     vc.engine = std::make_unique<sim::Engine>(
         sim::EngineInput{.trace = trace,
                          .partition = vc.partition,
@@ -54,7 +65,7 @@ ReplayCluster::ReplayCluster(const Trace& trace, const ClusterSpec& cluster,
                          .last_submit = last,
                          .open_until = first,
                          .on_end = {}},
-        outcomes_);
+        vc.is_for_all ? vc.guests : outcomes_);
   }
 }
 
@@ -81,6 +92,7 @@ void ReplayCluster::follow(std::size_t vc, const View& view) {
     job.seen.phase = JobPhase::ended;
     job.seen.end_state = trace_.jobs[row].state;
     job.seen.ended = view.now;
+    if (vcs_[vc].is_for_all) outcomes_[row] = vcs_[vc].guests[row];
     job.version = version_;
     present_.erase(row);
     ended_.emplace(view.now, row);
@@ -90,15 +102,16 @@ void ReplayCluster::follow(std::size_t vc, const View& view) {
     const std::uint32_t row = rows_.at(std::string(info.id));
     const auto [found, fresh] = jobs_.try_emplace(row);
     Shown& job = found->second;
+    if (fresh) job.home = vc;
     job.vc = vc;
     job.id = id;
-    const std::int64_t restarts = fresh ? 0 : job.seen.restarts + 1;
+    const std::int64_t restarts = fresh ? 0 : job.seen.restarts + (moves_ ? 0 : 1);
     job.seen = {};
     job.seen.id = info.id;
     job.seen.submitted = info.submit;
     job.seen.restarts = restarts;
     job.seen.user = trace_.users[trace_.jobs[row].user];
-    job.seen.partition = vcs_[vc].name;
+    job.seen.partition = vcs_[job.home].name;
     job.seen.gpus = info.gpus;
     job.version = version_;
     present_.insert(row);
@@ -206,13 +219,32 @@ CallReply ReplayCluster::call(const ActionCall& call, Deadline within) {
   job.version = version_;
   if (job.seen.submitted != call.submitted)
     return refused(fmt::format("job {} is another one by now", call.job));
-  if (call.kind == ActionKind::start) return start(job, call);
-  if (call.kind == ActionKind::evict) return evict(job, call);
+  if (call.kind == ActionKind::start || call.kind == ActionKind::evict) {
+    CallReply reply = call.kind == ActionKind::start ? start(job, call) : evict(job, call);
+    advance(now_);  // what needs no time has ended
+    return reply;
+  }
   return change_job(job, call);
 }
 
+/// It waits there from now on. Its work begins anew.
+void ReplayCluster::move(Shown& job, std::size_t to, bool measured) {
+  const std::uint32_t row = rows_.at(job.seen.id);
+  vcs_[job.vc].engine->withdraw(job.id, now_);
+  vcs_[job.vc].engine->step(now_);
+  vcs_[to].engine->admit(
+      {.row = row, .enters = now_, .work = trace_.jobs[row].duration, .measured = measured});
+  vcs_[to].engine->step(now_);
+}
+
 CallReply ReplayCluster::start(Shown& job, const ActionCall& call) {
-  Vc& vc = vcs_[job.vc];
+  std::size_t to = job.vc;
+  std::uint32_t number = 0;
+  if (const Vc* const other =
+          call.nodes.empty() ? nullptr : vc_of_node(call.nodes.front().node, number);
+      other != nullptr && other->is_for_all)
+    to = static_cast<std::size_t>(other - vcs_.data());
+  Vc& vc = vcs_[to];
   if (job.seen.phase != JobPhase::queued || job.seen.restarts != call.restarts)
     return refused("it does not wait, or is another attempt");
   if (job.seen.held) return refused("it is held");
@@ -230,6 +262,11 @@ CallReply ReplayCluster::start(Shown& job, const ActionCall& call) {
         return refused("a GPU is full");
   }
   if (gpus != job.seen.gpus) return refused("not as many GPUs as it asks for");
+  if (to != job.vc) {
+    moves_ = true;
+    move(job, to, false);
+    moves_ = false;
+  }
   vc.engine->decide(now_, [&](const View& view, Plan& plan) {
     plan.start_on(job.id, *where);
     (void)view;
@@ -244,6 +281,10 @@ CallReply ReplayCluster::evict(Shown& job, const ActionCall& call) {
   if (job.seen.phase != JobPhase::running || job.seen.restarts != call.restarts)
     return refused("it does not run, or is another attempt");
   vcs_[job.vc].engine->decide(now_, [&](const View&, Plan& plan) { plan.evict(job.id); });
+  if (job.vc != job.home) {
+    move(job, job.home, true);
+    return done;
+  }
   job.seen.phase = JobPhase::queued;
   ++job.seen.restarts;
   job.seen.nodes.clear();

@@ -3,6 +3,7 @@
 
 /// The simulator as a cluster that waits to be told who starts: the work of a trace's jobs goes on
 /// as in simulate(), but nobody decides anything except whoever calls. Nodes are called VC-NUMBER.
+/// A VC without jobs of its own takes those of all: whoever is evicted there begins anew in its own.
 /// Time stands still until advance(). One thread at a time.
 
 #include <map>
@@ -16,6 +17,9 @@
 #include "sim/engine.hpp"
 
 namespace schedmate::replay {
+
+/// With the nodes of the scheduler's profiler as a partition, without those that are lent to it.
+[[nodiscard]] ClusterSpec with_profiler(ClusterSpec cluster, const Scheduler& scheduler);
 
 class ReplayCluster final : public Connector {
  public:
@@ -47,11 +51,13 @@ class ReplayCluster final : public Connector {
     PartitionSpec partition;
     std::unique_ptr<sim::Engine> engine;
     std::vector<std::string> reasons;  // by node
+    bool is_for_all = false;
+    std::vector<JobOutcome> guests{};  // by row: of jobs of other VCs
   };
   struct Shown {
     SeenJob seen;
     std::int64_t version = 0;  // of its last change
-    std::size_t vc = 0;
+    std::size_t home = 0, vc = 0;  // its own, and where it is
     JobId id{};  // in its engine, of the present attempt
   };
   void follow(std::size_t vc, const View& view);
@@ -61,6 +67,7 @@ class ReplayCluster final : public Connector {
   [[nodiscard]] Vc* vc_of_node(const std::string& name, std::uint32_t& node);
   CallReply start(Shown& job, const ActionCall& call);
   CallReply evict(Shown& job, const ActionCall& call);
+  void move(Shown& job, std::size_t to, bool measured);
   CallReply change_job(Shown& job, const ActionCall& call);
   CallReply change_node(const ActionCall& call);
 
@@ -74,6 +81,7 @@ class ReplayCluster final : public Connector {
   SimTime now_;
   std::int64_t version_ = 0, nodes_version_ = 0;
   SimOptions options_;
+  bool moves_ = false;  // whoever enters now is the same attempt
 };
 
 }  // namespace schedmate::replay

@@ -52,7 +52,8 @@ struct Case {
 };
 
 std::vector<JobOutcome> live_outcomes(const Case& of) {
-  replay::ReplayCluster cluster(of.trace, of.cluster, {});
+  const ClusterSpec nodes = replay::with_profiler(of.cluster, of.scheduler);
+  replay::ReplayCluster cluster(of.trace, nodes, {});
   live::LoopOptions options;
   options.settings.modes.order = options.settings.modes.pack = Mode::act;
   options.settings.caps.actions_per_hour = 1'000'000;
@@ -60,13 +61,16 @@ std::vector<JobOutcome> live_outcomes(const Case& of) {
   options.pool = [&](const std::string& name) {
     live::VirtualCluster::Setup setup;
     setup.name = name;
-    setup.policy = of.scheduler.decide;
-    setup.packs = of.scheduler.packs;
-    if (of.estimator) setup.estimator = ByTrace(of.estimator, of.trace);
-    for (const PartitionSpec& partition : of.cluster.partitions)
+    const bool profiles = of.scheduler.profiler && name == of.scheduler.profiler->nodes.name;
+    setup.policy = profiles ? of.scheduler.profiler->decide : of.scheduler.decide;
+    setup.packs = of.scheduler.packs && !profiles;
+    if (of.estimator && !profiles) setup.estimator = ByTrace(of.estimator, of.trace);
+    for (const PartitionSpec& partition : nodes.partitions)
       if (partition.name == name) setup.round = partition.round;
     return setup;
   };
+  if (const auto& stage = of.scheduler.profiler)
+    options.profiling = {stage->nodes.name, stage->time, stage->max_gpus};
   std::map<std::string, std::uint32_t> rows;
   for (std::uint32_t row = 0; row < of.trace.jobs.size(); ++row)
     rows[std::string(of.trace.jobs[row].id)] = row;
@@ -123,6 +127,20 @@ TEST_CASE("the loop over a replay gives the simulator's schedule, in random worl
       check_same({world.trace, world.cluster, scheduler,
                   testing::estimator(scheduler.estimator, world.trace)});
     }
+  }
+}
+
+/// Its profiler does not grow here: a cluster has no nodes that come out of nowhere.
+TEST_CASE("the loop drives lucid and its profiler as the simulator does, in random worlds") {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const conformance::World world = conformance::random_world(seed);
+    INFO("seed " << seed);
+    PolicyOptions options;
+    options.add_defaults("elastic=false");
+    const auto scheduler = make_scheduler("lucid", {world.cluster}, std::move(options));
+    if (!scheduler) continue;  // no VC to lend a node
+    check_same({world.trace, world.cluster, *scheduler,
+                testing::estimator(scheduler->estimator, world.trace)});
   }
 }
 
