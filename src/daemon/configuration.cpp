@@ -52,6 +52,9 @@ Result<void> make_loop(const Settings& settings, Configuration& configuration) {
   PolicyOptions options;
   if (colon < spec.size()) options.add_defaults(std::string_view(spec).substr(colon + 1));
   // No node comes out of nowhere here.
+  if (spec.contains("elastic=true"))
+    return fail(ErrorCode::unsupported,
+                "setting order.policy: a profiler that grows works in the simulator only");
   if (spec.starts_with("lucid")) options.add_defaults("elastic=false");
   auto scheduler = make_scheduler(spec.substr(0, colon), {cluster}, std::move(options));
   if (!scheduler) return of_setting("order.policy", scheduler.error());

@@ -107,7 +107,7 @@ std::optional<std::int64_t> Actions::propose(Proposal proposal, SimTime now) {
   }
   if (rules.two_witnesses && wants_witnesses(proposal.call) && !has_witnesses(proposal, now))
     return not_now(counts_.unwitnessed);
-  if (disturbs(proposal.call.kind) && mode != Mode::shadow) {
+  if (disturbs(proposal.call.kind) && !proposal.of_policy && mode != Mode::shadow) {
     count(proposal, now);
     if (rules.breaker && breaker_open()) return not_now(counts_.stopped);
   }
@@ -141,14 +141,14 @@ std::int64_t Actions::record(Proposal proposal, const Deciding& deciding) {
     if (!over.empty()) ++counts_.capped;
     step(action, {waiting, now, own_name, over.empty() ? "for approval" : over});
   } else {
-    intend(action, now, by);
+    intend(action, now, by, !proposal.of_policy);
   }
   return id;
 }
 
-void Actions::intend(Action& action, SimTime now, const std::string& by) {
+void Actions::intend(Action& action, SimTime now, const std::string& by, bool counts) {
   const std::int64_t id = action.id;
-  if (disturbs(action.call.kind)) {
+  if (counts && disturbs(action.call.kind)) {
     disturbed_.push_back(now);
     keep_past();
   }
@@ -356,7 +356,7 @@ std::int64_t Actions::share_of_nodes(std::int64_t pct, std::int64_t least) const
 std::string Actions::over_cap(const Proposal& proposal) const {
   const Caps& caps = settings_.caps;
   const ActionCall& call = proposal.call;
-  if (!disturbs(call.kind)) return {};
+  if (!disturbs(call.kind) || proposal.of_policy) return {};
   if (std::ssize(disturbed_) >= caps.actions_per_hour)
     return fmt::format("over the cap of {} actions an hour", caps.actions_per_hour);
   if (call.kind == ActionKind::requeue_excluding && call.restarts >= caps.requeues_per_job)

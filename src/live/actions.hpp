@@ -34,6 +34,8 @@ struct Proposal {
   std::vector<std::string> why{};
   std::vector<NodeWitness> witnesses{};
   std::string before{};
+  /// A policy's own decision about who runs: caps and breaker are not about it.
+  bool of_policy = false;
 };
 
 /// What a new record says of actions. `steps` are of actions that earlier records hold.
@@ -132,7 +134,7 @@ class Actions {
   std::int64_t record(Proposal proposal, const Deciding& deciding);
   void step(Action& action, ActionStep next);
   void come_out(Action& action, ActionState state, SimTime now, std::string_view note);
-  void intend(Action& action, SimTime now, const std::string& by);
+  void intend(Action& action, SimTime now, const std::string& by, bool counts = true);
   void judge(Action& action, const Reading& reading, std::uint64_t number, SimTime now);
   void judge_reply(Action& action, SimTime now);
   void judge_absent(Action& action, Call& call, SimTime now);

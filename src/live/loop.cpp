@@ -409,6 +409,7 @@ void Loop::carry_out(Pool& pool, const VirtualCluster::Decision& decision, SimTi
     return;
   Proposal proposal;
   proposal.area = decision.beside || !starts ? Area::pack : Area::order;
+  proposal.of_policy = true;
   proposal.call = {.kind = starts ? ActionKind::start : ActionKind::evict,
                    .job = attempt->seen.id,
                    .submitted = attempt->seen.submitted,

@@ -40,6 +40,7 @@ void Loop::end_profiles(SimTime now) {
     if (attempt == nullptr || attempt->number != number) continue;
     Proposal proposal;
     proposal.area = Area::order;
+    proposal.of_policy = true;
     proposal.call = {.kind = ActionKind::evict,
                      .job = attempt->seen.id,
                      .submitted = attempt->seen.submitted,

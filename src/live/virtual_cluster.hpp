@@ -64,9 +64,7 @@ class VirtualCluster {
     if (setup_.estimator) setup_.estimator.learn(job);
   }
   /// Of all its nodes.
-  [[nodiscard]] std::int64_t gpus() const {
-    return std::ssize(nodes_) * cluster_.gpus_per_node();
-  }
+  [[nodiscard]] std::int64_t gpus() const { return std::ssize(nodes_) * cluster_.gpus_per_node(); }
   /// It waits no more, without a start.
   void withdraw(std::uint64_t number, SimTime now);
   /// It has left its GPUs; `finished`: what the estimator learns of it, null = nothing.

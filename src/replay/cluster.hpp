@@ -3,8 +3,8 @@
 
 /// The simulator as a cluster that waits to be told who starts: the work of a trace's jobs goes on
 /// as in simulate(), but nobody decides anything except whoever calls. Nodes are called VC-NUMBER.
-/// A VC without jobs of its own takes those of all: whoever is evicted there begins anew in its own.
-/// Time stands still until advance(). One thread at a time.
+/// A VC without jobs of its own takes those of all: whoever is evicted there begins anew in its
+/// own. Time stands still until advance(). One thread at a time.
 
 #include <map>
 #include <memory>
@@ -56,9 +56,9 @@ class ReplayCluster final : public Connector {
   };
   struct Shown {
     SeenJob seen;
-    std::int64_t version = 0;  // of its last change
+    std::int64_t version = 0;      // of its last change
     std::size_t home = 0, vc = 0;  // its own, and where it is
-    JobId id{};  // in its engine, of the present attempt
+    JobId id{};                    // in its engine, of the present attempt
   };
   void follow(std::size_t vc, const View& view);
   [[nodiscard]] std::vector<NodeGpus> names(const Vc& vc, const Placement& where) const;
