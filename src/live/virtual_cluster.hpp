@@ -34,7 +34,7 @@ class VirtualCluster {
     std::int32_t gpus = 0;
     NodeState state = NodeState::up;
   };
-  /// Nodes that have another number of GPUs than the first are left out.
+  /// Nodes that have another number of GPUs than the first that has any are left out.
   VirtualCluster(Setup setup, const std::vector<Node>& nodes);
   VirtualCluster(const VirtualCluster&) = delete;
   VirtualCluster& operator=(const VirtualCluster&) = delete;
@@ -92,6 +92,7 @@ class VirtualCluster {
   void take(const Plan::Decision& decision, SimTime now, std::vector<Decision>& taken);
   [[nodiscard]] std::vector<JobId> running_on(const Placement& where, JobId except) const;
   void see_sharing(const Placement& where);
+  void drop(JobId id);
   void forget();
   void something_happened(SimTime now);
 
