@@ -24,8 +24,7 @@ ActionCall cancel_of(RulesDesk& desk, const std::string& job) {
 std::vector<std::string> drain_all(RulesDesk& desk, int from, int to) {
   std::vector<std::string> states;
   for (int i = from; i < to; ++i) {
-    const auto id =
-        desk.propose(testing::sure_drain("a-" + std::to_string(i), desk.now()));
+    const auto id = desk.propose(testing::sure_drain("a-" + std::to_string(i), desk.now()));
     states.emplace_back(id ? name_of(desk.state(*id)) : "");
     desk.turn();
   }
@@ -69,9 +68,9 @@ TEST_CASE("a job is sent elsewhere only on two witnesses of each node; on the sa
   for (const NodeWitness& each : testing::sure_drain("a-2", desk.now()).witnesses)
     proposal.witnesses.push_back(each);
   CHECK(desk.propose(proposal));
-  CHECK(desk.propose({.call = testing::call_of(ActionKind::requeue_excluding,
-                                               desk.site.submit("2")),
-                      .area = Area::recover}));
+  CHECK(
+      desk.propose({.call = testing::call_of(ActionKind::requeue_excluding, desk.site.submit("2")),
+                    .area = Area::recover}));
 }
 
 TEST_CASE("what the witnesses said is kept with the action") {
@@ -263,8 +262,8 @@ TEST_CASE("what the journal keeps of caps may be damaged: it is left out") {
                            "{\"lifted\": [1]}", "{\"bad\": [{\"s\": 1, \"node\": 7}]}",
                            "{\"lifted\": 3, \"breaker_since_s\": \"x\"}"}) {
     INFO(past);
-    CHECK_NOTHROW(Actions(RulesDesk::all_act(),
-                          {.open = {}, .next_id = 1, .past = past, .now = at(0)}));
+    CHECK_NOTHROW(
+        Actions(RulesDesk::all_act(), {.open = {}, .next_id = 1, .past = past, .now = at(0)}));
   }
 }
 

@@ -320,8 +320,9 @@ TEST_CASE("set_order is repeated at once, three times at most") {
   CHECK(desk.site.calls().size() == 6);
 }
 
-TEST_CASE("a lost requeue is repeated once the time for its outcome is over, and only while the "
-          "restarts are as before") {
+TEST_CASE(
+    "a lost requeue is repeated once the time for its outcome is over, and only while the "
+    "restarts are as before") {
   Desk desk(4);
   for (const char* id : {"1", "2"}) {
     desk.site.submit(id);

@@ -286,8 +286,7 @@ TEST_CASE("what is kept of a job may be damaged: it is refused") {
   Jobs jobs;
   CHECK(jobs.restore(text));
   CHECK(jobs.find("1")->seen.phase == JobPhase::queued);
-  for (std::size_t end = 0; end < text.size(); ++end)
-    CHECK(!Jobs().restore(text.substr(0, end)));
+  for (std::size_t end = 0; end < text.size(); ++end) CHECK(!Jobs().restore(text.substr(0, end)));
   for (const char* bad : {"5", "[]", "null", R"({"id": "1"})",
                           R"({"id":"1","submitted_s":1,"restarts":0,"phase":"x","started_s":1})",
                           R"({"id":"1","submitted_s":"1","restarts":0,"phase":"queued",

@@ -110,7 +110,8 @@ class Loop {
   std::vector<Effect> step(const Event& event, SimTime now);
   /// A Ticked is due then, at the latest: to read the cluster again.
   [[nodiscard]] SimTime next_tick() const;
-  /// When a policy wishes to be asked although nothing happens; `never`: none does.
+  /// When a policy wishes to be asked although nothing happens; `never`: none does, or none is
+  /// asked (mode observe).
   [[nodiscard]] SimTime next_wake() const;
 
   struct Counts {
@@ -148,6 +149,7 @@ class Loop {
   void decide(Pool& pool, SimTime now);
   void carry_out(Pool& pool, const VirtualCluster::Decision& decision, SimTime now);
   void begin_anew(Pool& pool, SimTime now);
+  [[nodiscard]] SimTime next_reading() const;
   [[nodiscard]] Pool* pool_of(const SeenJob& job);
   [[nodiscard]] KnownJob known(const Attempt& attempt);
   void ask_to_list();
@@ -166,6 +168,7 @@ class Loop {
   journal::Batch batch_;
   std::vector<Effect> effects_;
   bool appending_ = false, over_ = false, listing_ = false, read_before_ = false;
+  bool blind_ = false;          // the last reading failed
   std::uint64_t readings_ = 0;  // asked for
   std::size_t calls_out_ = 0;
   bool reread_ = false;  // calls have come back since the last reading was asked for

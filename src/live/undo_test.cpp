@@ -121,7 +121,8 @@ TEST_CASE("an undo survives a restart") {
 TEST_CASE("undo stays possible while the breaker is open") {
   UndoDesk desk(40);
   const auto id = drained(desk, "a-1");
-  for (const char* node : {"a-2", "a-3", "a-4"}) desk.propose(testing::sure_drain(node, desk.now()));
+  for (const char* node : {"a-2", "a-3", "a-4"})
+    desk.propose(testing::sure_drain(node, desk.now()));
   REQUIRE(desk.actions().breaker_open());
   undo(desk, id);
 }

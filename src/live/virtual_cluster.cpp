@@ -156,6 +156,12 @@ void VirtualCluster::see(const Node& node, SimTime now) {
   something_happened(now);
 }
 
+void VirtualCluster::lose_others(const std::set<std::string_view>& nodes, SimTime now) {
+  for (std::size_t i = 0; i < nodes_.size(); ++i)
+    if (nodes_[i].state != NodeState::down && !nodes.contains(nodes_[i].name))
+      see({nodes_[i].name, nodes_[i].gpus, NodeState::down}, now);
+}
+
 void VirtualCluster::something_happened(SimTime now) {
   next_call_ = std::min(next_call_, round_up(now, setup_.round));
 }

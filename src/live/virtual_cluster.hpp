@@ -12,6 +12,7 @@
 #include <schedmate/action.hpp>
 #include <schedmate/estimator.hpp>
 #include <schedmate/policy.hpp>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -64,6 +65,8 @@ class VirtualCluster {
   [[nodiscard]] bool knows(std::uint64_t number) const { return ids_.contains(number); }
 
   void see(const Node& node, SimTime now);
+  /// Nodes that are not among these are down.
+  void lose_others(const std::set<std::string_view>& nodes, SimTime now);
 
   struct Decision {
     Plan::Decision::Kind kind;

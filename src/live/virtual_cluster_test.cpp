@@ -204,8 +204,8 @@ TEST_CASE("nodes without GPUs do not decide what a node of the pool is") {
 
 TEST_CASE("after a restart the policy adopts what runs, and hears of who waits in order") {
   Pool pool(2);
-  pool.cluster->restart({{job(2, 4), at(-50), {{"a-1", {0, 1, 2, 3}}}}},
-                        {job(3, 4), job(1, 4)}, at(0));
+  pool.cluster->restart({{job(2, 4), at(-50), {{"a-1", {0, 1, 2, 3}}}}}, {job(3, 4), job(1, 4)},
+                        at(0));
   CHECK(pool.decide(0) == "3 on a-0 0123; ");
   CHECK(*pool.told == std::vector<std::string>{"!2 +3 +1 "});
 }
