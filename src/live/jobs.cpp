@@ -97,6 +97,7 @@ std::vector<Change> Jobs::take(const Listing& listing) {
     shown.insert(seen.id);
     const auto found = jobs_.find(seen.id);
     if (found != jobs_.end() && found->second.seen.submitted == seen.submitted) {
+      if (found->second.number == 0) found->second.number = ++numbers_;
       follow(found->second, seen, listing.now, changes);
       continue;
     }
@@ -161,7 +162,6 @@ Result<void> Jobs::restore(std::string_view text) {
   const auto phase = phase_named(word("phase"));
   if (!submitted || !restarts || !started || !phase) return refuse();
   Attempt& attempt = jobs_[word("id")];
-  attempt.number = ++numbers_;
   attempt.seen.id = word("id");
   attempt.seen.submitted = at(*submitted);
   attempt.seen.restarts = *restarts;

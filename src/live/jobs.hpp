@@ -18,7 +18,7 @@ namespace schedmate::live {
 
 /// One attempt of a job.
 struct Attempt {
-  std::uint64_t number = 0;  ///< never used again in this process
+  std::uint64_t number = 0;  ///< never used again in this process; 0: not read yet by this one
   SeenJob seen;              ///< at the last reading that showed it
   std::uint64_t starts = 0;  ///< in which place it started, among all; 0: it has not
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <tuple>
 #include <utility>
 
 #include "base/text.hpp"
@@ -36,11 +37,17 @@ std::vector<Effect> Loop::step(const Event& event, SimTime now) {
   return std::exchange(effects_, {});
 }
 
-SimTime Loop::next_tick() const { return listing_ ? never : std::min(next_list_, next_wake()); }
+SimTime Loop::next_tick() const { return listing_ ? never : next_reading(); }
+
+/// A policy's wish does not hurry a cluster that gave no answer.
+SimTime Loop::next_reading() const {
+  return blind_ ? next_list_ : std::min(next_list_, next_wake());
+}
 
 SimTime Loop::next_wake() const {
   SimTime next = never;
   for (const auto& [number, until] : profiles_) next = std::min(next, until);
+  if (actions_.settings().modes.order == Mode::observe) return next;
   for (const auto& [name, pool] : pools_) next = std::min(next, pool.cluster.next_call());
   return next;
 }
@@ -49,7 +56,7 @@ SimTime Loop::next_wake() const {
 
 void Loop::take(const Ticked& /*event*/, SimTime now) {
   actions_.tick(now);
-  if (now >= std::min(next_list_, next_wake())) ask_to_list();
+  if (now >= next_reading()) ask_to_list();
 }
 
 void Loop::take(const Returned& event, SimTime now) {
@@ -112,7 +119,8 @@ void Loop::take(const Appended& event, SimTime now) {
 void Loop::take(const Listed& event, SimTime now) {
   listing_ = false;
   next_list_ = now + options_.poll;
-  if (!event.listing || jobs_.is_old(*event.listing)) {
+  blind_ = !event.listing || jobs_.is_old(*event.listing);
+  if (blind_) {
     ++counts_.blind;
     return;
   }
@@ -237,9 +245,13 @@ void Loop::see_nodes(const Listing& listing, SimTime now) {
       pools_.try_emplace(name, options_.pool(name), of_pool);
     return;
   }
+  std::map<std::string_view, std::set<std::string_view>> listed;
   for (const SeenNode& node : listing.nodes)
-    if (const auto pool = pools_.find(node.partition); pool != pools_.end())
+    if (const auto pool = pools_.find(node.partition); pool != pools_.end()) {
+      listed[node.partition].insert(node.name);
       pool->second.cluster.see({node.name, node.gpus, node.state}, now);
+    }
+  for (auto& [name, pool] : pools_) pool.cluster.lose_others(listed[name], now);
 }
 
 void Loop::follow(const Change& change, SimTime now) {
@@ -365,7 +377,7 @@ void Loop::begin_anew(Pool& pool, SimTime now) {
   pool.surprised = false;
   ++counts_.anew;
   std::vector<std::pair<std::uint64_t, VirtualCluster::Running>> running;
-  std::vector<std::pair<SimTime, VirtualCluster::Waiting>> waiting;
+  std::vector<VirtualCluster::Waiting> waiting;
   for (const auto& [id, attempt] : jobs_.all()) {
     if (attempt.seen.phase == JobPhase::ended || pool_of(attempt.seen) != &pool) continue;
     ids_[attempt.number] = id;
@@ -378,18 +390,17 @@ void Loop::begin_anew(Pool& pool, SimTime now) {
     else if (start != nullptr)
       running.emplace_back(UINT64_MAX, VirtualCluster::Running{job, now, start->call.nodes});
     else if (!attempt.seen.held && !not_before_.contains(attempt.number))
-      waiting.emplace_back(attempt.seen.submitted,
-                           VirtualCluster::Waiting{job, is_measured(attempt.seen)});
+      waiting.push_back({job, is_measured(attempt.seen)});
   }
-  std::ranges::stable_sort(running, {}, [](const auto& each) { return each.first; });
-  std::ranges::stable_sort(waiting, [](const auto& a, const auto& b) {
-    return std::tie(a.first, a.second.job.number) < std::tie(b.first, b.second.job.number);
+  std::ranges::sort(running, {}, [](const auto& each) {
+    return std::tuple(each.second.since, each.first, each.second.job.number);
+  });
+  std::ranges::sort(waiting, {}, [](const VirtualCluster::Waiting& each) {
+    return std::tuple(each.job.submit, each.job.number);
   });
   std::vector<VirtualCluster::Running> runs;
   for (auto& [order, run] : running) runs.push_back(std::move(run));
-  std::vector<VirtualCluster::Waiting> waits;
-  for (auto& [when, job] : waiting) waits.push_back(job);
-  pool.cluster.restart(runs, waits, now);
+  pool.cluster.restart(runs, waiting, now);
 }
 
 void Loop::decide(Pool& pool, SimTime now) {

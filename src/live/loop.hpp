@@ -119,7 +119,8 @@ class Loop {
   std::vector<Effect> step(const Event& event, SimTime now);
   /// A Ticked is due then, at the latest: to read the cluster again.
   [[nodiscard]] SimTime next_tick() const;
-  /// When a policy wishes to be asked although nothing happens; `never`: none does.
+  /// When a policy wishes to be asked although nothing happens; `never`: none does, or none is
+  /// asked (mode observe).
   [[nodiscard]] SimTime next_wake() const;
 
   struct Counts {
@@ -157,6 +158,7 @@ class Loop {
   void decide(Pool& pool, SimTime now);
   void carry_out(Pool& pool, const VirtualCluster::Decision& decision, SimTime now);
   void begin_anew(Pool& pool, SimTime now);
+  [[nodiscard]] SimTime next_reading() const;
   [[nodiscard]] Pool* pool_of(const SeenJob& job);
   [[nodiscard]] Pool* home_of(const SeenJob& job);
   [[nodiscard]] Pool* profiler();
@@ -183,6 +185,7 @@ class Loop {
   journal::Batch batch_;
   std::vector<Effect> effects_;
   bool appending_ = false, over_ = false, listing_ = false, read_before_ = false;
+  bool blind_ = false;          // the last reading failed
   std::uint64_t readings_ = 0;  // asked for
   std::int64_t version_ = -1;   // of the last one
   std::size_t calls_out_ = 0;

@@ -13,7 +13,8 @@ Cluster VirtualCluster::make_cluster(const Setup& setup, const std::vector<Node>
   PartitionSpec spec;
   spec.name = setup.name;
   spec.nodes = static_cast<int>(nodes.size());
-  if (!nodes.empty()) spec.gpus_per_node = std::clamp(nodes.front().gpus, 1, 64);
+  const auto first = std::ranges::find_if(nodes, [](const Node& node) { return node.gpus > 0; });
+  if (first != nodes.end()) spec.gpus_per_node = std::min(first->gpus, 64);
   return {spec, setup.placer};
 }
 
@@ -94,11 +95,7 @@ void VirtualCluster::withdraw(std::uint64_t number, SimTime now) {
   const JobId id = found->second;
   if (infos_.at(id).running) return ended(number, now, nullptr);  // its start came to nothing
   ids_.erase(found);
-  if (std::erase(arrived_, id) > 0) {  // nobody was told of it
-    infos_.erase(id);
-    known_.erase(id);
-    return;
-  }
+  if (std::erase(arrived_, id) > 0) return drop(id);  // nobody was told of it
   withdrawn_.push_back(id);
   something_happened(now);
 }
@@ -115,7 +112,10 @@ void VirtualCluster::ended(std::uint64_t number, SimTime now, const FinishedJob*
       info.attained = info.run_time(now);
       info.running = info.sharing = false;
       see_sharing(cluster_.release(id));
-      ended_.push_back(id);
+      if (std::erase(adopted_, id) > 0)
+        drop(id);  // nobody was told of it
+      else
+        ended_.push_back(id);
       something_happened(now);
     }
   }
@@ -157,6 +157,12 @@ void VirtualCluster::see(const Node& node, SimTime now) {
   cluster_.set_state(index, state);
   changed_.push_back(index);
   something_happened(now);
+}
+
+void VirtualCluster::lose_others(const std::set<std::string_view>& nodes, SimTime now) {
+  for (std::size_t i = 0; i < nodes_.size(); ++i)
+    if (nodes_[i].state != NodeState::down && !nodes.contains(nodes_[i].name))
+      see({nodes_[i].name, nodes_[i].gpus, NodeState::down}, now);
 }
 
 void VirtualCluster::something_happened(SimTime now) {
@@ -232,12 +238,14 @@ void VirtualCluster::see_sharing(const Placement& where) {
     infos_.at(id).sharing = !running_on(cluster_.allocation(id), id).empty();
 }
 
+void VirtualCluster::drop(JobId id) {
+  infos_.erase(id);
+  known_.erase(id);
+}
+
 void VirtualCluster::forget() {
   for (auto* gone : {&ended_, &withdrawn_}) {
-    for (const JobId id : *gone) {
-      infos_.erase(id);
-      known_.erase(id);
-    }
+    for (const JobId id : *gone) drop(id);
     gone->clear();
   }
 }

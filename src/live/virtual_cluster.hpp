@@ -12,6 +12,7 @@
 #include <schedmate/action.hpp>
 #include <schedmate/estimator.hpp>
 #include <schedmate/policy.hpp>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -35,7 +36,7 @@ class VirtualCluster {
     std::int32_t gpus = 0;
     NodeState state = NodeState::up;
   };
-  /// Nodes that have another number of GPUs than the first are left out.
+  /// Nodes that have another number of GPUs than the first that has any are left out.
   VirtualCluster(Setup setup, const std::vector<Node>& nodes);
   VirtualCluster(const VirtualCluster&) = delete;
   VirtualCluster& operator=(const VirtualCluster&) = delete;
@@ -77,6 +78,8 @@ class VirtualCluster {
   [[nodiscard]] bool knows(std::uint64_t number) const { return ids_.contains(number); }
 
   void see(const Node& node, SimTime now);
+  /// Nodes that are not among these are down.
+  void lose_others(const std::set<std::string_view>& nodes, SimTime now);
 
   struct Decision {
     Plan::Decision::Kind kind;
@@ -105,6 +108,7 @@ class VirtualCluster {
   void take(const Plan::Decision& decision, SimTime now, std::vector<Decision>& taken);
   [[nodiscard]] std::vector<JobId> running_on(const Placement& where, JobId except) const;
   void see_sharing(const Placement& where);
+  void drop(JobId id);
   void forget();
   void something_happened(SimTime now);
 

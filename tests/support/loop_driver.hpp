@@ -7,6 +7,7 @@
 #include <functional>
 #include <schedmate/connector.hpp>
 #include <utility>
+#include <vector>
 
 #include "live/loop.hpp"
 
@@ -28,6 +29,8 @@ class LoopDriver {
     }
   }
   [[nodiscard]] bool over() const { return over_; }
+  /// What operators were told, newest last.
+  [[nodiscard]] const std::vector<live::Answer>& answers() const { return answers_; }
 
  private:
   static constexpr Connector::Deadline within{10'000};
@@ -44,7 +47,7 @@ class LoopDriver {
   void carry_out(const live::List& list, SimTime now) {
     take(loop_.step(live::Listed{list.number, cluster_.list(list.ended_since, within)}, now));
   }
-  void carry_out(const live::Answer& /*answer*/, SimTime /*now*/) {}
+  void carry_out(const live::Answer& answer, SimTime /*now*/) { answers_.push_back(answer); }
   void carry_out(const live::Noted& /*noted*/, SimTime /*now*/) {}
   void carry_out(const live::Stop& /*stop*/, SimTime /*now*/) { over_ = true; }
 
@@ -52,6 +55,7 @@ class LoopDriver {
   Connector& cluster_;
   Journal journal_;
   std::deque<live::Effect> effects_;
+  std::vector<live::Answer> answers_;
   bool over_ = false;
 };
 

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A pool and its policy, which here starts in order of arrival whatever fits, and tells what it
+/// was told.
+#include "live/virtual_cluster.hpp"
+
+#include <doctest/doctest.h>
+
+#include <deque>
+#include <memory>
+#include <schedmate/scheduler.hpp>
+
+#include "tests/support/need.hpp"
+
+namespace schedmate::live {
+namespace {
+
+using Where = std::vector<NodeGpus>;
+
+/// What a policy was told, call by call: "+1 -2 !3" for arrived, ended or withdrawn, adopted.
+using Told = std::shared_ptr<std::vector<std::string>>;
+
+class InOrder {
+ public:
+  explicit InOrder(Told told) : told_(std::move(told)) {}
+  void operator()(const View& view, Plan& plan) {
+    std::string words;
+    const auto add = [&](const char* sign, std::span<const JobId> jobs) {
+      for (const JobId id : jobs) words += sign + std::string(view.job(id).id) + " ";
+    };
+    add("!", view.adopted);
+    add("-", view.ended);
+    add("~", view.withdrawn);
+    add("+", view.arrived);
+    for (const std::uint32_t node : view.nodes) words += "n" + std::to_string(node) + " ";
+    told_->push_back(words);
+    for (const JobId id : view.withdrawn) std::erase(queue_, id);
+    for (const JobId id : view.arrived) queue_.push_back(id);
+    while (!queue_.empty() && plan.start(queue_.front(), view.job(queue_.front()).gpus))
+      queue_.pop_front();
+  }
+
+ private:
+  Told told_;
+  std::deque<JobId> queue_;
+};
+
+struct Pool {
+  Told told = std::make_shared<std::vector<std::string>>();
+  std::unique_ptr<VirtualCluster> cluster;
+
+  explicit Pool(int nodes, Seconds round = Seconds(1)) {
+    std::vector<VirtualCluster::Node> all;
+    for (int i = 0; i < nodes; ++i) all.push_back({"a-" + std::to_string(i), 4, NodeState::up});
+    make(all, round);
+  }
+  explicit Pool(const std::vector<VirtualCluster::Node>& nodes) { make(nodes, Seconds(1)); }
+  void make(const std::vector<VirtualCluster::Node>& nodes, Seconds round) {
+    VirtualCluster::Setup setup;
+    setup.name = "a";
+    setup.policy = InOrder(told);
+    setup.round = round;
+    cluster = std::make_unique<VirtualCluster>(setup, nodes);
+  }
+  /// "1 on a-0 0123; 2 on ..." of what is to be started.
+  std::string decide(std::int64_t now_s) {
+    std::string words;
+    for (const VirtualCluster::Decision& each : cluster->decide(at(now_s))) {
+      words += std::to_string(each.job) + " on";
+      for (const NodeGpus& node : each.where) {
+        words += " " + node.node + " ";
+        for (const std::int32_t gpu : node.gpus) words += std::to_string(gpu);
+      }
+      words += "; ";
+    }
+    return words;
+  }
+};
+
+KnownJob job(std::uint64_t number, std::int32_t gpus) {
+  static const std::vector<std::string> names = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
+  return {.number = number, .id = names.at(number), .gpus = gpus, .submit = at(0)};
+}
+
+TEST_CASE("jobs that fit are started where the policy says") {
+  Pool pool(2);
+  CHECK(pool.cluster->enter(job(1, 4), at(0)));
+  CHECK(pool.cluster->enter(job(2, 2), at(0)));
+  CHECK(pool.cluster->enter(job(3, 4), at(0)));
+  CHECK(pool.decide(0) == "1 on a-0 0123; 2 on a-1 01; ");
+  CHECK(*pool.told == std::vector<std::string>{"+1 +2 +3 "});
+  CHECK(pool.decide(0).empty());  // nothing new
+  CHECK(pool.told->size() == 1);
+  CHECK(pool.cluster->next_call() == never);
+}
+
+TEST_CASE("a job that ends makes room") {
+  Pool pool(1);
+  pool.cluster->enter(job(1, 4), at(0));
+  pool.cluster->enter(job(2, 4), at(0));
+  pool.decide(0);
+  pool.cluster->ended(1, at(5), nullptr);
+  CHECK(pool.decide(5) == "2 on a-0 0123; ");
+  CHECK(pool.told->back() == "-1 ");
+  CHECK(!pool.cluster->knows(1));
+}
+
+TEST_CASE("a job larger than the pool does not enter, nor one without GPUs") {
+  Pool pool(2);
+  CHECK(!pool.cluster->enter(job(1, 9), at(0)));
+  CHECK(!pool.cluster->enter(job(2, 0), at(0)));
+  CHECK(!pool.cluster->knows(1));
+  CHECK(pool.cluster->enter(job(3, 8), at(0)));
+}
+
+TEST_CASE("a job that is withdrawn before anybody was told is never told") {
+  Pool pool(1);
+  pool.cluster->enter(job(1, 4), at(0));
+  pool.cluster->withdraw(1, at(0));
+  pool.cluster->withdraw(7, at(0));  // nobody knows it
+  CHECK(pool.decide(0).empty());
+  CHECK(pool.told->back().empty());
+}
+
+TEST_CASE("a job that waits and is withdrawn is told once") {
+  Pool pool(1);
+  pool.cluster->enter(job(1, 4), at(0));
+  pool.cluster->enter(job(2, 4), at(0));
+  pool.decide(0);
+  pool.cluster->withdraw(2, at(1));
+  CHECK(pool.decide(1).empty());
+  CHECK(pool.told->back() == "~2 ");
+  pool.cluster->ended(1, at(2), nullptr);
+  CHECK(pool.decide(2).empty());
+}
+
+TEST_CASE("decisions fall in rounds only") {
+  Pool pool(1, Seconds(10));
+  pool.cluster->enter(job(1, 4), at(3));
+  CHECK(pool.cluster->next_call() == at(10));
+  CHECK(pool.decide(3).empty());
+  CHECK(pool.decide(9).empty());
+  CHECK(pool.decide(10) == "1 on a-0 0123; ");
+}
+
+TEST_CASE("who was not asked in time is asked at the next round") {
+  Pool pool(1, Seconds(10));
+  pool.cluster->enter(job(1, 4), at(3));
+  CHECK(pool.decide(13).empty());
+  CHECK(pool.decide(20) == "1 on a-0 0123; ");
+}
+
+// Nodes ------------------------------------------------------------------------------------------
+
+TEST_CASE("a drained node takes no job, and what runs there goes on") {
+  Pool pool(2);
+  pool.cluster->enter(job(1, 4), at(0));
+  pool.decide(0);
+  pool.cluster->see({"a-0", 4, NodeState::drained}, at(1));
+  pool.cluster->see({"a-1", 4, NodeState::drained}, at(1));
+  pool.cluster->enter(job(2, 4), at(1));
+  CHECK(pool.decide(1).empty());
+  CHECK(pool.told->back() == "+2 n0 n1 ");
+  CHECK(pool.cluster->runs_on(1, {{"a-0", {0, 1, 2, 3}}}));
+  pool.cluster->see({"a-1", 4, NodeState::up}, at(2));
+  CHECK(pool.decide(2) == "2 on a-1 0123; ");
+}
+
+TEST_CASE("a node that goes down takes its jobs with it") {
+  Pool pool(2);
+  pool.cluster->enter(job(1, 4), at(0));
+  pool.decide(0);
+  pool.cluster->see({"a-0", 4, NodeState::down}, at(1));
+  CHECK(pool.decide(1).empty());
+  CHECK(pool.told->back() == "-1 n0 ");
+  CHECK(!pool.cluster->knows(1));
+}
+
+TEST_CASE("a node that was not there before serves, too") {
+  Pool pool(1);
+  pool.cluster->enter(job(1, 4), at(0));
+  pool.decide(0);
+  pool.cluster->see({"new", 4, NodeState::up}, at(1));
+  pool.cluster->enter(job(2, 4), at(1));
+  CHECK(pool.decide(1) == "2 on new 0123; ");
+  pool.cluster->see({"odd", 8, NodeState::up}, at(2));
+  pool.cluster->enter(job(3, 4), at(2));
+  CHECK(pool.decide(2).empty());  // another number of GPUs
+}
+
+TEST_CASE("nodes of another size, or out of service at first, take no job") {
+  Pool pool({{"a-0", 4, NodeState::drained}, {"a-1", 8, NodeState::up}, {"a-2", 4, NodeState::up}});
+  pool.cluster->enter(job(1, 4), at(0));
+  pool.cluster->enter(job(2, 4), at(0));
+  CHECK(pool.decide(0) == "1 on a-2 0123; ");
+}
+
+TEST_CASE("nodes without GPUs do not decide what a node of the pool is") {
+  Pool pool({{"login", 0, NodeState::up}, {"a-0", 4, NodeState::up}});
+  CHECK(pool.cluster->enter(job(1, 4), at(0)));
+  CHECK(pool.decide(0) == "1 on a-0 0123; ");
+}
+
+// Restart ----------------------------------------------------------------------------------------
+
+TEST_CASE("after a restart the policy adopts what runs, and hears of who waits in order") {
+  Pool pool(2);
+  pool.cluster->restart({{job(2, 4), at(-50), {{"a-1", {0, 1, 2, 3}}}}}, {job(3, 4), job(1, 4)},
+                        at(0));
+  CHECK(pool.decide(0) == "3 on a-0 0123; ");
+  CHECK(*pool.told == std::vector<std::string>{"!2 +3 +1 "});
+}
+
+TEST_CASE("what runs on GPUs that are not there is left out") {
+  Pool pool(2);
+  pool.cluster->see({"a-1", 4, NodeState::down}, at(0));
+  const Where none, gone{{"x", {0}}}, high{{"a-0", {4}}}, down{{"a-1", {0}}}, unsaid{{"a-0", {}}};
+  std::uint64_t number = 1;
+  std::vector<VirtualCluster::Running> running;
+  for (const Where& where : {none, gone, high, down, unsaid})
+    running.push_back({job(number++, 1), at(0), where});
+  pool.cluster->restart(running, {}, at(0));
+  pool.decide(0);
+  CHECK(pool.told->back().empty());
+  for (std::uint64_t i = 1; i < number; ++i) CHECK(!pool.cluster->knows(i));
+}
+
+TEST_CASE("what runs on a drained node is adopted, and the node stays drained") {
+  Pool pool(1);
+  pool.cluster->see({"a-0", 4, NodeState::drained}, at(0));
+  pool.cluster->restart({{job(1, 2), at(-5), {{"a-0", {0, 1}}}}}, {job(2, 2)}, at(0));
+  CHECK(pool.decide(0).empty());
+  CHECK(pool.told->back() == "!1 +2 ");
+  CHECK(pool.cluster->cluster().state(0) == NodeState::drained);
+}
+
+TEST_CASE("a job is adopted once, whatever is said of it") {
+  Pool pool(2);
+  pool.cluster->restart({{job(1, 1), at(-5), {{"a-0", {0}}}}, {job(1, 1), at(-5), {{"a-1", {0}}}}},
+                        {}, at(0));
+  pool.decide(0);
+  CHECK(pool.told->back() == "!1 ");
+  CHECK(pool.cluster->runs_on(1, {{"a-0", {0}}}));
+}
+
+TEST_CASE("a job that was adopted and ends before the policy was asked is never told") {
+  Pool pool(1, Seconds(10));
+  pool.cluster->restart({{job(1, 4), at(-5), {{"a-0", {0, 1, 2, 3}}}}}, {}, at(1));
+  pool.cluster->ended(1, at(5), nullptr);
+  pool.decide(10);
+  CHECK(pool.told->back().empty());
+}
+
+TEST_CASE("each policy bears a job that was adopted and ends before it was asked") {
+  for (const PolicyRow& row : policy_rows()) {
+    INFO(row.name);
+    ClusterSpec spec;
+    spec.partitions.resize(1);
+    spec.partitions.front().nodes = 2;
+    spec.partitions.front().gpus_per_node = 4;
+    const auto scheduler = make_scheduler(row, {spec}, {});
+    if (!scheduler) continue;
+    VirtualCluster::Setup setup;
+    setup.policy = scheduler->decide;
+    setup.round = Seconds(10);
+    VirtualCluster cluster(setup, {{"a-0", 4, NodeState::up}, {"a-1", 4, NodeState::up}});
+    cluster.restart({{job(1, 4), at(-5), {{"a-0", {0, 1, 2, 3}}}}}, {job(2, 4), job(3, 4)}, at(1));
+    cluster.ended(1, at(5), nullptr);
+    CHECK_NOTHROW(cluster.decide(at(10)));
+    CHECK_NOTHROW(cluster.decide(at(20)));
+  }
+}
+
+TEST_CASE("a restart forgets all that was believed") {
+  Pool pool(1);
+  pool.cluster->enter(job(1, 4), at(0));
+  pool.decide(0);
+  pool.cluster->restart({}, {job(1, 4)}, at(1));
+  CHECK(!pool.cluster->runs_on(1, {{"a-0", {0, 1, 2, 3}}}));
+  CHECK(pool.decide(1) == "1 on a-0 0123; ");
+}
+
+TEST_CASE("where a job runs is the same in any order, and without the numbers of GPUs") {
+  Pool pool(2);
+  pool.cluster->enter(job(1, 8), at(0));
+  pool.decide(0);
+  CHECK(pool.cluster->runs_on(1, {{"a-1", {3, 2, 1, 0}}, {"a-0", {0, 1, 2, 3}}}));
+  CHECK(pool.cluster->runs_on(1, {{"a-1", {}}, {"a-0", {}}}));
+  CHECK(!pool.cluster->runs_on(1, {{"a-0", {0, 1, 2, 3}}}));
+  CHECK(!pool.cluster->runs_on(1, {{"a-0", {0, 1, 2, 3}}, {"a-2", {0, 1, 2, 3}}}));
+  CHECK(!pool.cluster->runs_on(2, {}));
+}
+
+}  // namespace
+}  // namespace schedmate::live
