@@ -65,6 +65,10 @@ void Loop::take(const Proposed& event, SimTime now) {
     const bool same = job != nullptr && job->seen.submitted == proposal.call.submitted &&
                       job->seen.restarts == proposal.call.restarts;
     if (!same) return;
+    // What undo restores is what was read, not what the proposer knew.
+    if (proposal.call.kind == ActionKind::set_order)
+      proposal.before = std::to_string(job->seen.order);
+    if (proposal.call.kind == ActionKind::annotate) proposal.before = job->seen.note;
   }
   (void)actions_.propose(std::move(proposal), now);
 }
