@@ -267,7 +267,9 @@ void Actions::judge_absent(Action& action, Call& call, const Reading& reading, S
     return come_out(action, failed, now, call.reply->text);
   if (call.reply->outcome == CallOutcome::unknown && action.state() == called)
     step(action, {ambiguous, now, own_name, call.reply->text});
-  if (may_call_again(action, call, now) && is_remembered(action, reading.listing())) {
+  const Look look = look_for_submission(action, reading.listing());
+  if (look == Look::too_early) return;
+  if (look == Look::absent && may_call_again(action, call, now)) {
     if (std::ranges::find(due_, action.id) == due_.end()) due_.push_back(action.id);
     return;
   }
@@ -275,12 +277,14 @@ void Actions::judge_absent(Action& action, Call& call, const Reading& reading, S
     come_out(action, failed, now, "the cluster does not show it");
 }
 
-/// Would the reading show the job, had the call submitted it at once and it ended?
-bool Actions::is_remembered(const Action& action, const Listing& listing) {
+/// A submission is repeated on a reading that was surely made after its call and would show the
+/// job, had it ended at once.
+Actions::Look Actions::look_for_submission(const Action& action, const Listing& listing) {
   constexpr Seconds clocks_apart{120};
-  if (action.call.kind != ActionKind::submit) return true;
+  if (action.call.kind != ActionKind::submit) return Look::absent;
   const auto call = std::ranges::find(action.steps, intended, &ActionStep::state);
-  return call != action.steps.end() && listing.ended_since + clocks_apart <= call->when;
+  if (call == action.steps.end() || listing.now < call->when + clocks_apart) return Look::too_early;
+  return listing.ended_since + clocks_apart <= call->when ? Look::absent : Look::forgotten;
 }
 
 bool Actions::may_call_again(const Action& action, const Call& call, SimTime now) const {
