@@ -5,8 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/text.hpp"
-
 namespace schedmate::live {
 namespace {
 
@@ -26,7 +24,7 @@ Loop::Loop(LoopOptions options, const Past& past, SimTime now)
     if (name.starts_with(Jobs::key("")))
       (void)jobs_.restore(value);
     else if (name == kept_read)
-      jobs_.know_ends_until(at(parse_number<std::int64_t>(value).value_or(0)));
+      jobs_.know_what_was_read(value);
 }
 
 std::vector<Effect> Loop::step(const Event& event, SimTime now) {
@@ -206,7 +204,7 @@ void Loop::keep_jobs(const std::vector<Change>& changes) {
         attempt != nullptr && options_.settings.rules.tells_once)
       batch_.kept.push_back({Jobs::key(id), Jobs::text(*attempt)});
   for (const std::string& key : jobs_.forgotten()) batch_.kept.push_back({key, ""});
-  batch_.kept.push_back({std::string(kept_read), std::to_string(seconds_of(jobs_.ended_since()))});
+  batch_.kept.push_back({std::string(kept_read), jobs_.read_text()});
 }
 
 KnownJob Loop::known(const Attempt& attempt) {
