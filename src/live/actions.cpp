@@ -222,13 +222,13 @@ void Actions::returned(std::int64_t id, const CallReply& reply, std::uint64_t re
 void Actions::read(const Reading& reading, std::uint64_t number, SimTime now) {
   nodes_.clear();
   for (const SeenNode& node : reading.listing().nodes) nodes_[node.name] = node;
-  std::vector<std::int64_t> called_ids, others;
-  for (const auto& [id, action] : actions_)
-    (calls_.contains(id) ? called_ids : others).push_back(id);
-  // An undo comes out before anybody looks whether what it takes back still stands.
-  for (const std::int64_t id : called_ids) judge(actions_.at(id), reading, number, now);
-  for (const std::int64_t id : others)
-    if (Action& action = actions_.at(id); action.state() == verified) watch(action, reading, now);
+  std::vector<std::int64_t> ids;
+  for (const auto& [id, action] : actions_) ids.push_back(id);
+  for (const std::int64_t id : ids)
+    if (calls_.contains(id)) judge(actions_.at(id), reading, number, now);
+  for (const std::int64_t id : ids)  // after undos have come out
+    if (Action& action = actions_.at(id); action.state() == verified && !calls_.contains(id))
+      watch(action, reading, now);
   free_orphans(reading, now);
 }
 
@@ -244,7 +244,7 @@ void Actions::judge(Action& action, const Reading& reading, std::uint64_t number
       if (call.reply) judge_reply(action, now);
       return;
     case Shown::no:
-      if (call.reply && number > call.reading) judge_absent(action, call, now);
+      if (call.reply && number > call.reading) judge_absent(action, call, reading, now);
   }
 }
 
@@ -263,17 +263,29 @@ void Actions::judge_reply(Action& action, SimTime now) {
   }
 }
 
-void Actions::judge_absent(Action& action, Call& call, SimTime now) {
+void Actions::judge_absent(Action& action, Call& call, const Reading& reading, SimTime now) {
   if (call.reply->outcome == CallOutcome::refused)
     return come_out(action, failed, now, call.reply->text);
   if (call.reply->outcome == CallOutcome::unknown && action.state() == called)
     step(action, {ambiguous, now, own_name, call.reply->text});
-  if (may_call_again(action, call, now)) {
+  const Look look = look_for_submission(action, reading.listing());
+  if (look == Look::too_early) return;
+  if (look == Look::absent && may_call_again(action, call, now)) {
     if (std::ranges::find(due_, action.id) == due_.end()) due_.push_back(action.id);
     return;
   }
   if (now - call.since >= settings_.waits.outcome)
     come_out(action, failed, now, "the cluster does not show it");
+}
+
+/// A submission is repeated on a reading that was surely made after its call and would show the
+/// job, had it ended at once.
+Actions::Look Actions::look_for_submission(const Action& action, const Listing& listing) {
+  constexpr Seconds clocks_apart{120};
+  if (action.call.kind != ActionKind::submit) return Look::absent;
+  const auto call = std::ranges::find(action.steps, intended, &ActionStep::state);
+  if (call == action.steps.end() || listing.now < call->when + clocks_apart) return Look::too_early;
+  return listing.ended_since + clocks_apart <= call->when ? Look::absent : Look::forgotten;
 }
 
 bool Actions::may_call_again(const Action& action, const Call& call, SimTime now) const {
@@ -291,6 +303,10 @@ bool Actions::may_call_again(const Action& action, const Call& call, SimTime now
 
 /// Of a verified one: is its effect still there?
 void Actions::watch(Action& action, const Reading& reading, SimTime now) {
+  const auto undoes_it = [&](const auto& each) {
+    return each.second.undoes == action.id && is_in_flight(each.second.state());
+  };
+  if (std::ranges::any_of(actions_, undoes_it)) return;  // what comes of that tells
   if (!still_stands(action, reading, settings_)) {
     if (action.call.kind == ActionKind::drain_node) {
       lifted_[action.call.nodes.front().node] = now;

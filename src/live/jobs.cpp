@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "live/jobs.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
 #include <utility>
+
+#include "base/text.hpp"
 
 namespace schedmate::live {
 namespace {
@@ -84,7 +88,20 @@ void Jobs::follow(Attempt& attempt, const SeenJob& seen, SimTime now,
 
 bool Jobs::is_old(const Listing& listing) const {
   if (version_ >= 0) return listing.version < version_;
-  return ended_since_ != SimTime::min() && listing.now - late < ended_since_;
+  if (ended_since_ == SimTime::min()) return false;
+  const SimTime since = listing.now - late;
+  return since < ended_since_ || (since == ended_since_ && listing.version < version_before_);
+}
+
+std::string Jobs::read_text() const {
+  return fmt::format("{} {}", seconds_of(ended_since_), std::max(version_, version_before_));
+}
+
+void Jobs::know_what_was_read(std::string_view text) {
+  const auto words = split(text, ' ');
+  const auto since = parse_number<std::int64_t>(words.front());
+  if (since) ended_since_ = std::max(ended_since_, at(*since));
+  version_before_ = parse_number<std::int64_t>(words.back()).value_or(-1);
 }
 
 std::vector<Change> Jobs::take(const Listing& listing) {

@@ -56,7 +56,9 @@ class Jobs {
   [[nodiscard]] const std::map<std::string, Attempt>& all() const { return jobs_; }
   [[nodiscard]] std::size_t waiting() const;
   /// Ends are asked for from here on.
-  void know_ends_until(SimTime when) { ended_since_ = std::max(ended_since_, when); }
+  /// From a value of read_text().
+  void know_what_was_read(std::string_view text);
+  [[nodiscard]] std::string read_text() const;
   [[nodiscard]] SimTime ended_since() const { return ended_since_; }
 
   /// What restore() takes: the attempt and how far its life was told.
@@ -72,7 +74,7 @@ class Jobs {
 
   std::map<std::string, Attempt> jobs_;
   std::uint64_t numbers_ = 0, starts_ = 0;
-  std::int64_t version_ = -1;
+  std::int64_t version_ = -1, version_before_ = -1;  // before the restart
   SimTime ended_since_ = SimTime::min();
   std::vector<std::string> forgotten_;
 };

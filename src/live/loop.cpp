@@ -6,8 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "base/text.hpp"
-
 namespace schedmate::live {
 namespace {
 
@@ -27,7 +25,7 @@ Loop::Loop(LoopOptions options, const Past& past, SimTime now)
     if (name.starts_with(Jobs::key("")))
       (void)jobs_.restore(value);
     else if (name == kept_read)
-      jobs_.know_ends_until(at(parse_number<std::int64_t>(value).value_or(0)));
+      jobs_.know_what_was_read(value);
 }
 
 std::vector<Effect> Loop::step(const Event& event, SimTime now) {
@@ -74,6 +72,10 @@ void Loop::take(const Proposed& event, SimTime now) {
     const bool same = job != nullptr && job->seen.submitted == proposal.call.submitted &&
                       job->seen.restarts == proposal.call.restarts;
     if (!same) return;
+    // What undo restores is what was read, not what the proposer knew.
+    if (proposal.call.kind == ActionKind::set_order)
+      proposal.before = std::to_string(job->seen.order);
+    if (proposal.call.kind == ActionKind::annotate) proposal.before = job->seen.note;
   }
   (void)actions_.propose(std::move(proposal), now);
 }
@@ -213,7 +215,7 @@ void Loop::keep_jobs(const std::vector<Change>& changes) {
         attempt != nullptr && options_.settings.rules.tells_once)
       batch_.kept.push_back({Jobs::key(id), Jobs::text(*attempt)});
   for (const std::string& key : jobs_.forgotten()) batch_.kept.push_back({key, ""});
-  batch_.kept.push_back({std::string(kept_read), std::to_string(seconds_of(jobs_.ended_since()))});
+  batch_.kept.push_back({std::string(kept_read), jobs_.read_text()});
 }
 
 KnownJob Loop::known(const Attempt& attempt) {

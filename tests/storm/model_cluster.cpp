@@ -44,7 +44,7 @@ Result<Listing> ModelCluster::list(SimTime ended_since, Deadline /*within*/) {
   Listing listing;
   listing.version = version_;
   listing.now = timeline_.clock();
-  listing.ended_since = ended_since;
+  listing.ended_since = std::max(ended_since, timeline_.clock() - setup_.remembers);
   for (const Job& job : jobs_)
     if (job.seen.phase != JobPhase::ended || job.seen.ended.value_or(never) >= ended_since)
       listing.jobs.push_back(job.seen);

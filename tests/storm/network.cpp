@@ -78,9 +78,13 @@ void Network::list(SimTime ended_since, std::function<void(Result<Listing>)> ans
   }
   if (dice_.strikes(list_stale, often) && !older_.empty()) {
     const auto pick = dice_.of(list_stale).below(std::ssize(older_));
-    const Listing& old = older_.at(static_cast<std::size_t>(pick));
+    Listing old = older_.at(static_cast<std::size_t>(pick));
     book_.note(timeline_.now(), "network  a reading shows version {} instead of {}", old.version,
                cluster_.version());
+    std::erase_if(old.jobs, [&](const SeenJob& job) {
+      return job.phase == JobPhase::ended && job.ended.value_or(never) < ended_since;
+    });
+    old.ended_since = std::max(old.ended_since, ended_since);
     return answer_at(there + back, old);
   }
   if (dice_.strikes(list_slow, often)) back = dice_.of(list_slow).between(1000, deadline - there);
