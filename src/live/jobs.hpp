@@ -56,10 +56,10 @@ class Jobs {
   [[nodiscard]] const std::map<std::string, Attempt>& all() const { return jobs_; }
   [[nodiscard]] std::size_t waiting() const;
   /// Ends are asked for from here on.
-  /// From a value of read_text().
-  void know_what_was_read(std::string_view text);
-  [[nodiscard]] std::string read_text() const;
   [[nodiscard]] SimTime ended_since() const { return ended_since_; }
+  /// What was read so far, for another process; and from its text.
+  [[nodiscard]] std::string read_text() const;
+  void know_what_was_read(std::string_view text);
 
   /// What restore() takes: the attempt and how far its life was told.
   [[nodiscard]] static std::string text(const Attempt& attempt);

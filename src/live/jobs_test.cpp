@@ -32,7 +32,7 @@ struct Watch {
   void restart() {
     Jobs fresh;
     for (const auto& [id, attempt] : jobs.all()) REQUIRE(fresh.restore(Jobs::text(attempt)));
-    fresh.know_ends_until(jobs.ended_since());
+    fresh.know_what_was_read(jobs.read_text());
     jobs = std::move(fresh);
   }
   std::vector<Change> changes;

@@ -61,7 +61,7 @@ class VirtualCluster {
   /// It waits from now on; false: it is larger than the pool.
   bool enter(const KnownJob& job, SimTime now, bool measured = false);
   /// What ran elsewhere is learned from.
-  void learn(const FinishedJob& job) {
+  void learn(const FinishedJob& job) const {
     if (setup_.estimator) setup_.estimator.learn(job);
   }
   /// Of all its nodes.

@@ -204,7 +204,7 @@ TEST_CASE("nodes without GPUs do not decide what a node of the pool is") {
 
 TEST_CASE("after a restart the policy adopts what runs, and hears of who waits in order") {
   Pool pool(2);
-  pool.cluster->restart({{job(2, 4), at(-50), {{"a-1", {0, 1, 2, 3}}}}}, {job(3, 4), job(1, 4)},
+  pool.cluster->restart({{job(2, 4), at(-50), {{"a-1", {0, 1, 2, 3}}}}}, {{job(3, 4)}, {job(1, 4)}},
                         at(0));
   CHECK(pool.decide(0) == "3 on a-0 0123; ");
   CHECK(*pool.told == std::vector<std::string>{"!2 +3 +1 "});
@@ -227,7 +227,7 @@ TEST_CASE("what runs on GPUs that are not there is left out") {
 TEST_CASE("what runs on a drained node is adopted, and the node stays drained") {
   Pool pool(1);
   pool.cluster->see({"a-0", 4, NodeState::drained}, at(0));
-  pool.cluster->restart({{job(1, 2), at(-5), {{"a-0", {0, 1}}}}}, {job(2, 2)}, at(0));
+  pool.cluster->restart({{job(1, 2), at(-5), {{"a-0", {0, 1}}}}}, {{job(2, 2)}}, at(0));
   CHECK(pool.decide(0).empty());
   CHECK(pool.told->back() == "!1 +2 ");
   CHECK(pool.cluster->cluster().state(0) == NodeState::drained);
@@ -263,7 +263,7 @@ TEST_CASE("each policy bears a job that was adopted and ends before it was asked
     setup.policy = scheduler->decide;
     setup.round = Seconds(10);
     VirtualCluster cluster(setup, {{"a-0", 4, NodeState::up}, {"a-1", 4, NodeState::up}});
-    cluster.restart({{job(1, 4), at(-5), {{"a-0", {0, 1, 2, 3}}}}}, {job(2, 4), job(3, 4)}, at(1));
+    cluster.restart({{job(1, 4), at(-5), {{"a-0", {0, 1, 2, 3}}}}}, {{job(2, 4)}, {job(3, 4)}}, at(1));
     cluster.ended(1, at(5), nullptr);
     CHECK_NOTHROW(cluster.decide(at(10)));
     CHECK_NOTHROW(cluster.decide(at(20)));
@@ -274,7 +274,7 @@ TEST_CASE("a restart forgets all that was believed") {
   Pool pool(1);
   pool.cluster->enter(job(1, 4), at(0));
   pool.decide(0);
-  pool.cluster->restart({}, {job(1, 4)}, at(1));
+  pool.cluster->restart({}, {{job(1, 4)}}, at(1));
   CHECK(!pool.cluster->runs_on(1, {{"a-0", {0, 1, 2, 3}}}));
   CHECK(pool.decide(1) == "1 on a-0 0123; ");
 }
