@@ -12,40 +12,9 @@ namespace {
 
 using enum ActionState;
 
-const std::string own_name = "schedmate";
-
 bool wants_witnesses(const ActionCall& call) {
   return call.kind == ActionKind::drain_node ||
          (call.kind == ActionKind::requeue_excluding && !call.nodes.empty());
-}
-
-/// What takes back the effect.
-Result<ActionCall> undoing(const Action& action) {
-  ActionCall call = action.call;
-  switch (action.call.kind) {
-    case ActionKind::drain_node:
-      call.kind = ActionKind::undrain_node;
-      call.text = action.call.text.substr(0, action.call.text.find(' '));
-      return call;
-    case ActionKind::hold:
-      call.kind = ActionKind::release;
-      call.text = action.call.text.substr(0, action.call.text.find(' '));
-      return call;
-    case ActionKind::set_order:
-      call.order = std::strtoll(action.before.c_str(), nullptr, 10);
-      return call;
-    case ActionKind::annotate:
-      call.text = action.before;
-      return call;
-    case ActionKind::requeue_excluding:
-    case ActionKind::submit:
-    case ActionKind::start:
-      return fail(ErrorCode::conflict, fmt::format("a {} cannot be undone; cancel the job instead",
-                                                   name_of(action.call.kind)));
-    default:
-      return fail(ErrorCode::conflict,
-                  fmt::format("a {} cannot be undone", name_of(action.call.kind)));
-  }
 }
 
 }  // namespace
@@ -227,7 +196,8 @@ void Actions::read(const Reading& reading, std::uint64_t number, SimTime now) {
   for (const std::int64_t id : ids)
     if (calls_.contains(id)) judge(actions_.at(id), reading, number, now);
   for (const std::int64_t id : ids)  // after undos have come out
-    if (Action& action = actions_.at(id); action.state() == verified && !calls_.contains(id))
+    if (Action& action = actions_.at(id);
+        action.state() == verified && can_be_undone(action.call.kind) && !calls_.contains(id))
       watch(action, reading, now);
   free_orphans(reading, now);
 }
@@ -342,193 +312,6 @@ void Actions::free_orphans(const Reading& reading, SimTime now) {
     if (!busy(call))
       record({std::move(call), Area::order, why, {}, job.mark}, {Mode::act, 0, own_name, now});
   }
-}
-
-// Rules ------------------------------------------------------------------------------------------
-
-/// Nodes come one by one, and what others have marked is not lifted.
-bool Actions::is_fit(const ActionCall& call) const {
-  const bool lifts = call.kind == ActionKind::undrain_node || call.kind == ActionKind::release;
-  if (lifts && settings_.rules.own_marks_only && !marked_by(settings_, call.text)) return false;
-  const bool of_node = call.kind == ActionKind::undrain_node || call.kind == ActionKind::drain_node;
-  return !of_node || call.nodes.size() == 1;
-}
-
-bool Actions::has_witnesses(const Proposal& proposal, SimTime now) const {
-  return std::ranges::all_of(proposal.call.nodes, [&](const NodeGpus& node) {
-    std::set<std::string_view> sources;
-    for (const NodeWitness& each : proposal.witnesses)
-      if (each.node == node.node && now - each.when <= settings_.waits.witness_age)
-        sources.insert(each.source);
-    return sources.size() >= 2;
-  });
-}
-
-std::int64_t Actions::share_of_nodes(std::int64_t pct, std::int64_t least) const {
-  return std::max(least, (std::ssize(nodes_) * pct + 99) / 100);
-}
-
-/// In words; "": within all caps.
-std::string Actions::over_cap(const Proposal& proposal) const {
-  const Caps& caps = settings_.caps;
-  const ActionCall& call = proposal.call;
-  if (!disturbs(call.kind) || proposal.of_policy) return {};
-  if (std::ssize(disturbed_) >= caps.actions_per_hour)
-    return fmt::format("over the cap of {} actions an hour", caps.actions_per_hour);
-  if (call.kind == ActionKind::requeue_excluding && call.restarts >= caps.requeues_per_job)
-    return fmt::format("over the cap of {} requeues of a job", caps.requeues_per_job);
-  if (call.kind != ActionKind::drain_node) return {};
-  if (lifted_.contains(call.nodes.front().node))
-    return "somebody put this node back into service since SchedMate drained it";
-  const std::int64_t most =
-      std::min(caps.drained_nodes_max, share_of_nodes(caps.drained_pct_max, 1));
-  std::int64_t out = 0;
-  for (const auto& [id, action] : actions_)
-    out += action.call.kind == ActionKind::drain_node && action.state() != waiting &&
-                   (is_in_flight(action.state()) || action.state() == verified)
-               ? 1
-               : 0;
-  return out >= most ? fmt::format("over the cap of {} drained nodes", most) : "";
-}
-
-/// What opens the breaker: too many bad nodes, or too much at once.
-void Actions::count(const Proposal& proposal, SimTime now) {
-  if (proposal.call.kind == ActionKind::drain_node)
-    bad_.emplace_back(now, proposal.call.nodes.front().node);
-  std::set<std::string_view> nodes;
-  for (const auto& [when, node] : bad_) nodes.insert(node);
-  for (const auto& [id, action] : actions_)
-    if (action.call.kind == ActionKind::drain_node && action.state() == verified)
-      nodes.insert(action.call.nodes.front().node);
-  constexpr std::int64_t least = 3;
-  const std::int64_t most = share_of_nodes(settings_.caps.breaker_pct, least);
-  if (breaker_since_)
-    breaker_since_ = now;  // not quiet
-  else if (std::ssize(nodes) >= most)
-    open_breaker(now, fmt::format("{} nodes are said to be bad", nodes.size()));
-  keep_past();
-}
-
-void Actions::open_breaker(SimTime now, const std::string& why) {
-  if (!settings_.rules.breaker) return;
-  breaker_since_ = now;
-  record_.remarks.push_back({"breaker opened", own_name, why});
-  keep_past();
-  std::vector<std::int64_t> ids;
-  for (const auto& [id, action] : actions_)
-    if (action.state() == waiting) ids.push_back(id);
-  for (const std::int64_t id : ids) step(actions_.at(id), {discarded, now, own_name, why});
-}
-
-void Actions::close_breaker(const std::string& by, SimTime now) {
-  if (!breaker_since_) return;
-  breaker_since_.reset();
-  bad_.clear();
-  record_.remarks.push_back({"breaker closed", by, ""});
-  forget_past(now);
-  keep_past();
-}
-
-void Actions::tick(SimTime now) {
-  forget_past(now);
-  if (breaker_since_ && now - *breaker_since_ >= settings_.waits.breaker_quiet)
-    close_breaker(own_name, now);
-  std::vector<std::int64_t> late;
-  for (const auto& [id, action] : actions_)
-    if (action.state() == waiting && now - action.steps.back().when >= settings_.waits.approval)
-      late.push_back(id);
-  for (const std::int64_t id : late)
-    step(actions_.at(id), {expired, now, own_name, "nobody decided in time"});
-}
-
-void Actions::forget_past(SimTime now) {
-  constexpr Seconds hour{3600};
-  while (!disturbed_.empty() && now - disturbed_.front() >= hour) disturbed_.pop_front();
-  while (!bad_.empty() && now - bad_.front().first >= hour) bad_.pop_front();
-  std::erase_if(lifted_, [&](const auto& each) { return now - each.second >= 24 * hour; });
-}
-
-void Actions::keep_past() {
-  nlohmann::json past{{"disturbed_s", nlohmann::json::array()},
-                      {"bad", nlohmann::json::array()},
-                      {"lifted", nlohmann::json::object()}};
-  for (const SimTime when : disturbed_) past["disturbed_s"].push_back(seconds_of(when));
-  for (const auto& [when, node] : bad_)
-    past["bad"].push_back({{"s", seconds_of(when)}, {"node", node}});
-  for (const auto& [node, when] : lifted_) past["lifted"][node] = seconds_of(when);
-  if (breaker_since_) past["breaker_since_s"] = seconds_of(*breaker_since_);
-  record_.past = past.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-/// What is not as keep_past() writes it is left out.
-void Actions::restore_past(std::string_view text) {
-  const auto past = nlohmann::json::parse(text, nullptr, false);
-  const auto part = [](const nlohmann::json& whole, const char* name) {
-    const auto found = whole.find(name);
-    return found == whole.end() ? nlohmann::json() : *found;
-  };
-  const nlohmann::json disturbed = part(past, "disturbed_s"), bad = part(past, "bad"),
-                       lifted = part(past, "lifted"), open = part(past, "breaker_since_s");
-  const auto instant = [](const nlohmann::json& value) { return at(value.get<std::int64_t>()); };
-  for (const auto& each : disturbed)
-    if (each.is_number_integer()) disturbed_.push_back(instant(each));
-  for (const auto& each : bad) {
-    const nlohmann::json when = part(each, "s"), node = part(each, "node");
-    if (when.is_number_integer() && node.is_string()) bad_.emplace_back(instant(when), node);
-  }
-  for (const auto& [node, when] : lifted.items())
-    if (when.is_number_integer()) lifted_[node] = instant(when);
-  if (open.is_number_integer()) breaker_since_ = instant(open);
-}
-
-// Operators --------------------------------------------------------------------------------------
-
-Result<void> Actions::approve(std::int64_t id, const std::string& by, SimTime now) {
-  Action* const action = find(id);
-  if (action == nullptr) return fail(ErrorCode::not_found, fmt::format("no open action {}", id));
-  if (action->state() != waiting)
-    return fail(ErrorCode::conflict,
-                fmt::format("action {} is {}: only what is waiting can be approved", id,
-                            name_of(action->state())));
-  if (const Mode mode = settings_.modes.of(area_of(action->call));
-      settings_.rules.obeys_modes && (mode == Mode::observe || mode == Mode::shadow))
-    return fail(ErrorCode::conflict,
-                fmt::format("nothing leaves the program in mode {}; action {} can be rejected",
-                            name_of(mode), id));
-  step(*action, {approved, now, by, ""});
-  intend(*action, now, by);
-  return {};
-}
-
-Result<void> Actions::reject(std::int64_t id, const std::string& by, SimTime now) {
-  Action* const action = find(id);
-  if (action == nullptr) return fail(ErrorCode::not_found, fmt::format("no open action {}", id));
-  if (action->state() != waiting)
-    return fail(ErrorCode::conflict,
-                fmt::format("action {} is {}: only what is waiting can be rejected", id,
-                            name_of(action->state())));
-  step(*action, {rejected, now, by, ""});
-  return {};
-}
-
-Result<std::int64_t> Actions::undo(std::int64_t id, const std::string& by, SimTime now) {
-  const Action* const action = find(id);
-  if (action == nullptr)
-    return fail(ErrorCode::not_found, fmt::format("no action {} that could be undone", id));
-  auto call = undoing(*action);
-  if (!call) return tl::unexpected(call.error());
-  if (action->state() != verified)
-    return fail(ErrorCode::conflict,
-                fmt::format("action {} is {}: only what is verified can be undone", id,
-                            name_of(action->state())));
-  const std::string before = action->call.kind == ActionKind::set_order
-                                 ? std::to_string(action->call.order)
-                                 : action->call.text;
-  if (!settings_.rules.own_marks_only) call->text.clear();
-  if (busy(*call))
-    return fail(ErrorCode::conflict, "another action for the same target is on its way");
-  return record({std::move(*call), Area::order, {fmt::format("undoes action {}", id)}, {}, before},
-                {Mode::act, id, by, now});
 }
 
 }  // namespace schedmate::live

@@ -20,6 +20,9 @@
 
 namespace schedmate::live {
 
+/// Who takes the steps that no operator takes.
+inline const std::string own_name = "schedmate";
+
 /// Somebody besides the job's own log who says that a node is bad.
 struct NodeWitness {
   std::string source;  ///< kernel, gpu, scheduler, test: two of one source are one witness

@@ -359,7 +359,7 @@ TEST_CASE("a lost submission is looked up by its token, and repeated only when i
   desk.turn();
   CHECK(desk.state(arrived) == ActionState::verified);
   CHECK(desk.state(lost) == ActionState::ambiguous);
-  desk.site.pass(Seconds(60));
+  desk.site.pass(Seconds(120));
   desk.turn();
   desk.turn();
   CHECK(desk.state(lost) == ActionState::verified);

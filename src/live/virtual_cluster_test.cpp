@@ -263,7 +263,8 @@ TEST_CASE("each policy bears a job that was adopted and ends before it was asked
     setup.policy = scheduler->decide;
     setup.round = Seconds(10);
     VirtualCluster cluster(setup, {{"a-0", 4, NodeState::up}, {"a-1", 4, NodeState::up}});
-    cluster.restart({{job(1, 4), at(-5), {{"a-0", {0, 1, 2, 3}}}}}, {{job(2, 4)}, {job(3, 4)}}, at(1));
+    cluster.restart({{job(1, 4), at(-5), {{"a-0", {0, 1, 2, 3}}}}}, {{job(2, 4)}, {job(3, 4)}},
+                    at(1));
     cluster.ended(1, at(5), nullptr);
     CHECK_NOTHROW(cluster.decide(at(10)));
     CHECK_NOTHROW(cluster.decide(at(20)));
