@@ -6,7 +6,7 @@ DESTDIR ?=
 export PREFIX DESTDIR
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo evaluation evaluation-full test test-san bench format tidy install clean
+.PHONY: help deps build demo evaluation evaluation-full test test-san storm bench format tidy install clean
 
 help: ## list the targets
 	@echo "SchedMate: make TARGET"

@@ -84,7 +84,7 @@ void Storm::advance(Millis until) {
 }
 
 void Storm::break_disk() {
-  constexpr double often = 0.004;
+  constexpr double often = 0.02;
   disk_.faults = {.sync_error = often * dice_.rate(Fault::sync_error),
                   .write_error = often * dice_.rate(Fault::write_error),
                   .read_error = often * dice_.rate(Fault::read_error)};
