@@ -30,12 +30,13 @@ class RemoteCluster final : public Connector {
 
  private:
   /// Connects if need be; after an error the connection is closed.
-  Result<Document> ask(const Document& request, Deadline within);
+  Result<Document> ask(Document request, Deadline within);
   Result<Document> ask_once(const std::string& line, Deadline within);
 
   std::string socket_;
   Descriptor connection_;
-  std::string rest_;  // read, but not asked for yet
+  std::int64_t asked_ = 0;  // requests: an answer names its own
+  std::string rest_;        // read, but not asked for yet
 };
 
 }  // namespace schedmate::replay
