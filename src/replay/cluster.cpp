@@ -262,15 +262,15 @@ CallReply ReplayCluster::start(Shown& job, const ActionCall& call) {
   if (job.seen.held) return refused("it is held");
   const auto where = placement(vc, call.nodes);
   if (!where || where->empty()) return refused("no such GPUs");
-  if (!call.shared_with.empty() && !runs(call.shared_with))
-    return refused(fmt::format("job {} does not run", call.shared_with));
+  if (!call.shared_with.empty() && !rows_.contains(call.shared_with))
+    return refused(fmt::format("no job {}", call.shared_with));
   const Cluster& cluster = vc.engine->cluster();
   int gpus = 0;
   for (const Slice& slice : *where) {
     gpus += std::popcount(slice.gpus);
     if (!cluster.usable(slice.node)) return refused("a node is not in service");
     const bool is_free = (cluster.free_mask(slice.node) & slice.gpus) == slice.gpus;
-    if (!is_free && call.shared_with.empty()) return refused("a GPU is held");
+    if (!is_free && !runs(call.shared_with)) return refused("a GPU is held by another job");
     for (std::uint64_t rest = slice.gpus; rest != 0; rest &= rest - 1)
       if (std::ssize(cluster.residents(slice.node, std::countr_zero(rest))) >= Cluster::max_sharing)
         return refused("a GPU is full");
