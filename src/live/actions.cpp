@@ -19,35 +19,6 @@ bool wants_witnesses(const ActionCall& call) {
          (call.kind == ActionKind::requeue_excluding && !call.nodes.empty());
 }
 
-/// What takes back the effect.
-Result<ActionCall> undoing(const Action& action) {
-  ActionCall call = action.call;
-  switch (action.call.kind) {
-    case ActionKind::drain_node:
-      call.kind = ActionKind::undrain_node;
-      call.text = action.call.text.substr(0, action.call.text.find(' '));
-      return call;
-    case ActionKind::hold:
-      call.kind = ActionKind::release;
-      call.text = action.call.text.substr(0, action.call.text.find(' '));
-      return call;
-    case ActionKind::set_order:
-      call.order = std::strtoll(action.before.c_str(), nullptr, 10);
-      return call;
-    case ActionKind::annotate:
-      call.text = action.before;
-      return call;
-    case ActionKind::requeue_excluding:
-    case ActionKind::submit:
-    case ActionKind::start:
-      return fail(ErrorCode::conflict, fmt::format("a {} cannot be undone; cancel the job instead",
-                                                   name_of(action.call.kind)));
-    default:
-      return fail(ErrorCode::conflict,
-                  fmt::format("a {} cannot be undone", name_of(action.call.kind)));
-  }
-}
-
 }  // namespace
 
 Actions::Actions(Settings settings, Restored restored)
@@ -473,56 +444,6 @@ void Actions::restore_past(std::string_view text) {
   const nlohmann::json lifted = past.value("lifted", nlohmann::json::object());
   for (const auto& [node, when] : lifted.items()) lifted_[node] = instant(when);
   if (past.contains("breaker_since_s")) breaker_since_ = instant(past["breaker_since_s"]);
-}
-
-// Operators --------------------------------------------------------------------------------------
-
-Result<void> Actions::approve(std::int64_t id, const std::string& by, SimTime now) {
-  Action* const action = find(id);
-  if (action == nullptr) return fail(ErrorCode::not_found, fmt::format("no open action {}", id));
-  if (action->state() != waiting)
-    return fail(ErrorCode::conflict,
-                fmt::format("action {} is {}: only what is waiting can be approved", id,
-                            name_of(action->state())));
-  if (const Mode mode = settings_.modes.of(area_of(action->call));
-      settings_.rules.obeys_modes && (mode == Mode::observe || mode == Mode::shadow))
-    return fail(ErrorCode::conflict,
-                fmt::format("nothing leaves the program in mode {}; action {} can be rejected",
-                            name_of(mode), id));
-  step(*action, {approved, now, by, ""});
-  intend(*action, now, by);
-  return {};
-}
-
-Result<void> Actions::reject(std::int64_t id, const std::string& by, SimTime now) {
-  Action* const action = find(id);
-  if (action == nullptr) return fail(ErrorCode::not_found, fmt::format("no open action {}", id));
-  if (action->state() != waiting)
-    return fail(ErrorCode::conflict,
-                fmt::format("action {} is {}: only what is waiting can be rejected", id,
-                            name_of(action->state())));
-  step(*action, {rejected, now, by, ""});
-  return {};
-}
-
-Result<std::int64_t> Actions::undo(std::int64_t id, const std::string& by, SimTime now) {
-  const Action* const action = find(id);
-  if (action == nullptr)
-    return fail(ErrorCode::not_found, fmt::format("no action {} that could be undone", id));
-  auto call = undoing(*action);
-  if (!call) return tl::unexpected(call.error());
-  if (action->state() != verified)
-    return fail(ErrorCode::conflict,
-                fmt::format("action {} is {}: only what is verified can be undone", id,
-                            name_of(action->state())));
-  const std::string before = action->call.kind == ActionKind::set_order
-                                 ? std::to_string(action->call.order)
-                                 : action->call.text;
-  if (!settings_.rules.own_marks_only) call->text.clear();
-  if (busy(*call))
-    return fail(ErrorCode::conflict, "another action for the same target is on its way");
-  return record({std::move(*call), Area::order, {fmt::format("undoes action {}", id)}, {}, before},
-                {Mode::act, id, by, now});
 }
 
 }  // namespace schedmate::live

@@ -51,9 +51,9 @@ bool Inspector::touched(const Action& action, Millis from, Millis to) const {
     return same && deed.subject == subject && from <= deed.when && deed.when <= to;
   });
   return by_human || std::ranges::any_of(book_.effects, [&](const Effect& effect) {
-    return effect.effective && effect.action != action.id && from <= effect.when &&
-           effect.when <= to && targets_of(effect.call) == targets_of(action.call);
-  });
+           return effect.effective && effect.action != action.id && from <= effect.when &&
+                  effect.when <= to && targets_of(effect.call) == targets_of(action.call);
+         });
 }
 
 /// What carries a mark or a token cannot be verified unless a call did it.
@@ -63,8 +63,9 @@ void Inspector::check_outcomes(const Records& records) {
     const ActionKind kind = action.call.kind;
     const bool shows = kind == drain_node || kind == hold || kind == submit;
     if (shows && was(action, ActionState::verified) && effect_of(action.id) == nullptr)
-      return accuse("reads_outcomes", fmt::format("action {} ({}) is verified, and it never happened",
-                                                  action.id, text_of(action.call)));
+      return accuse("reads_outcomes",
+                    fmt::format("action {} ({}) is verified, and it never happened", action.id,
+                                text_of(action.call)));
   }
 }
 
@@ -93,8 +94,8 @@ void Inspector::check_restored(const Action& undo, const Action& undone, const E
   const std::string now =
       kind == ActionKind::set_order ? fmt::format("{}", undo.call.order) : undo.call.text;
   if (now != first->before)
-    accuse("undo", fmt::format("action {} makes \"{}\" of what was \"{}\" before action {}", undo.id,
-                               now, first->before, undone.id));
+    accuse("undo", fmt::format("action {} makes \"{}\" of what was \"{}\" before action {}",
+                               undo.id, now, first->before, undone.id));
 }
 
 /// A node that a human has put back is not drained again the same day, unless somebody approves.
@@ -118,8 +119,8 @@ void Inspector::check_lifted(const Records& records) {
                          action.steps.front().when > when + jumps;
       if (again && was(action, ActionState::intended) && !approved(action))
         return accuse("humans_win",
-                      fmt::format("action {} drains {} again, which a human had put back", action.id,
-                                  deed.subject));
+                      fmt::format("action {} drains {} again, which a human had put back",
+                                  action.id, deed.subject));
     }
   }
 }

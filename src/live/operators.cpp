@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What operators decide about actions.
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "live/actions.hpp"
+
+namespace schedmate::live {
+namespace {
+
+/// What takes back the effect.
+Result<ActionCall> undoing(const Action& action) {
+  ActionCall call = action.call;
+  switch (action.call.kind) {
+    case ActionKind::drain_node:
+      call.kind = ActionKind::undrain_node;
+      call.text = action.call.text.substr(0, action.call.text.find(' '));
+      return call;
+    case ActionKind::hold:
+      call.kind = ActionKind::release;
+      call.text = action.call.text.substr(0, action.call.text.find(' '));
+      return call;
+    case ActionKind::set_order:
+      call.order = std::strtoll(action.before.c_str(), nullptr, 10);
+      return call;
+    case ActionKind::annotate:
+      call.text = action.before;
+      return call;
+    case ActionKind::requeue_excluding:
+    case ActionKind::submit:
+    case ActionKind::start:
+      return fail(ErrorCode::conflict, fmt::format("a {} cannot be undone; cancel the job instead",
+                                                   name_of(action.call.kind)));
+    default:
+      return fail(ErrorCode::conflict,
+                  fmt::format("a {} cannot be undone", name_of(action.call.kind)));
+  }
+}
+
+}  // namespace
+
+Result<void> Actions::approve(std::int64_t id, const std::string& by, SimTime now) {
+  Action* const action = find(id);
+  if (action == nullptr) return fail(ErrorCode::not_found, fmt::format("no open action {}", id));
+  if (action->state() != ActionState::waiting)
+    return fail(ErrorCode::conflict,
+                fmt::format("action {} is {}: only what is waiting can be approved", id,
+                            name_of(action->state())));
+  if (const Mode mode = settings_.modes.of(area_of(action->call));
+      settings_.rules.obeys_modes && (mode == Mode::observe || mode == Mode::shadow))
+    return fail(ErrorCode::conflict,
+                fmt::format("nothing leaves the program in mode {}; action {} can be rejected",
+                            name_of(mode), id));
+  step(*action, {ActionState::approved, now, by, ""});
+  intend(*action, now, by);
+  return {};
+}
+
+Result<void> Actions::reject(std::int64_t id, const std::string& by, SimTime now) {
+  Action* const action = find(id);
+  if (action == nullptr) return fail(ErrorCode::not_found, fmt::format("no open action {}", id));
+  if (action->state() != ActionState::waiting)
+    return fail(ErrorCode::conflict,
+                fmt::format("action {} is {}: only what is waiting can be rejected", id,
+                            name_of(action->state())));
+  step(*action, {ActionState::rejected, now, by, ""});
+  return {};
+}
+
+Result<std::int64_t> Actions::undo(std::int64_t id, const std::string& by, SimTime now) {
+  const Action* const action = find(id);
+  if (action == nullptr)
+    return fail(ErrorCode::not_found, fmt::format("no action {} that could be undone", id));
+  auto call = undoing(*action);
+  if (!call) return tl::unexpected(call.error());
+  if (action->state() != ActionState::verified)
+    return fail(ErrorCode::conflict,
+                fmt::format("action {} is {}: only what is verified can be undone", id,
+                            name_of(action->state())));
+  const std::string before = action->call.kind == ActionKind::set_order
+                                 ? std::to_string(action->call.order)
+                                 : action->call.text;
+  if (!settings_.rules.own_marks_only) call->text.clear();
+  if (busy(*call))
+    return fail(ErrorCode::conflict, "another action for the same target is on its way");
+  return record({std::move(*call), Area::order, {fmt::format("undoes action {}", id)}, {}, before},
+                {Mode::act, id, by, now});
+}
+
+}  // namespace schedmate::live
