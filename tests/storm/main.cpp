@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string_view>
@@ -139,6 +140,7 @@ bool one(const Asked& asked, const Options& options, Sum& sum) {
   ++sum.failed;
   report(asked, options, outcome);
   if (asked.shrinks) report_shrunk(asked, options, *outcome.violation);
+  (void)std::fflush(stdout);
   return asked.goes_on;
 }
 
