@@ -15,6 +15,12 @@ namespace {
 CallReply refused(std::string why) { return {CallOutcome::refused, std::move(why), {}}; }
 const CallReply done{CallOutcome::done, {}, {}};
 
+/// Whether a text begins with just this mark.
+bool carries(std::string_view text, std::string_view mark) {
+  return !mark.empty() && text.starts_with(mark) &&
+         (text.size() == mark.size() || text[mark.size()] == ' ');
+}
+
 }  // namespace
 
 ClusterSpec with_profiler(ClusterSpec cluster, const Scheduler& scheduler) {
@@ -146,7 +152,7 @@ std::optional<Placement> ReplayCluster::placement(const Vc& vc,
     const auto number = parse_number<std::uint32_t>(
         std::string_view(each.node).substr(std::min(each.node.size(), vc.name.size() + 1)));
     if (!each.node.starts_with(vc.name + "-") || !number || *number >= vc.reasons.size() ||
-        each.gpus.empty())
+        each.gpus.empty() || std::ranges::find(placed, *number, &Slice::node) != placed.end())
       return std::nullopt;
     Slice& slice = placed.emplace_back(Slice{*number, 0});
     for (const std::int32_t gpu : each.gpus) {
@@ -237,6 +243,12 @@ void ReplayCluster::move(Shown& job, std::size_t to, bool measured) {
   vcs_[to].engine->step(now_);
 }
 
+bool ReplayCluster::runs(const std::string& id) const {
+  const auto row = rows_.find(id);
+  const auto found = row == rows_.end() ? jobs_.end() : jobs_.find(row->second);
+  return found != jobs_.end() && found->second.seen.phase == JobPhase::running;
+}
+
 CallReply ReplayCluster::start(Shown& job, const ActionCall& call) {
   std::size_t to = job.vc;
   std::uint32_t number = 0;
@@ -250,6 +262,8 @@ CallReply ReplayCluster::start(Shown& job, const ActionCall& call) {
   if (job.seen.held) return refused("it is held");
   const auto where = placement(vc, call.nodes);
   if (!where || where->empty()) return refused("no such GPUs");
+  if (!call.shared_with.empty() && !runs(call.shared_with))
+    return refused(fmt::format("job {} does not run", call.shared_with));
   const Cluster& cluster = vc.engine->cluster();
   int gpus = 0;
   for (const Slice& slice : *where) {
@@ -306,7 +320,7 @@ CallReply ReplayCluster::change_job(Shown& job, const ActionCall& call) {
       seen.mark = call.text;
       return done;
     case ActionKind::release:
-      if (!seen.held || (!call.text.empty() && seen.mark != call.text))
+      if (!seen.held || !carries(seen.mark, call.text))
         return refused("it is not held, or by somebody else");
       seen.held = false;
       seen.mark.clear();
@@ -332,7 +346,7 @@ CallReply ReplayCluster::change_node(const ActionCall& call) {
     reason = call.text;
     return done;
   }
-  if (is_up || !reason.starts_with(call.text)) return refused("it is drained by somebody else");
+  if (is_up || !carries(reason, call.text)) return refused("it is drained by somebody else");
   vc->engine->cluster().set_state(node, NodeState::up);
   reason.clear();
   return done;

@@ -65,6 +65,7 @@ class ReplayCluster final : public Connector {
   [[nodiscard]] std::optional<Placement> placement(const Vc& vc,
                                                    const std::vector<NodeGpus>& where) const;
   [[nodiscard]] Vc* vc_of_node(const std::string& name, std::uint32_t& node);
+  [[nodiscard]] bool runs(const std::string& id) const;
   CallReply start(Shown& job, const ActionCall& call);
   CallReply evict(Shown& job, const ActionCall& call);
   void move(Shown& job, std::size_t to, bool measured);
