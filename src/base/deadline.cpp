@@ -28,9 +28,15 @@ bool Deadline::passed() const {
 
 bool Deadline::wait_readable(int file) const { return first_readable({file}).has_value(); }
 
+bool Deadline::wait_writable(int file) const { return first({file}, POLLOUT).has_value(); }
+
 std::optional<std::size_t> Deadline::first_readable(std::initializer_list<int> files) const {
+  return first(files, POLLIN);
+}
+
+std::optional<std::size_t> Deadline::first(std::initializer_list<int> files, short event) const {
   std::vector<pollfd> any;
-  for (const int file : files) any.push_back({file, POLLIN, 0});
+  for (const int file : files) any.push_back({file, event, 0});
   any.push_back({timer_.number(), POLLIN, 0});
   while (timer_) {
     const int ready = ::poll(any.data(), any.size(), -1);

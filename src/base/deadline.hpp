@@ -23,10 +23,14 @@ class Deadline {
   /// Waits until `file` can be read, or is closed at its other end; false when the deadline passes
   /// before that.
   [[nodiscard]] bool wait_readable(int file) const;
+  /// The same, until it can be written.
+  [[nodiscard]] bool wait_writable(int file) const;
   /// As wait_readable(), for the first of several; gives its index.
   [[nodiscard]] std::optional<std::size_t> first_readable(std::initializer_list<int> files) const;
 
  private:
+  [[nodiscard]] std::optional<std::size_t> first(std::initializer_list<int> files,
+                                                 short event) const;
   Descriptor timer_;
 };
 

@@ -261,7 +261,7 @@ TEST_CASE("what the journal keeps of caps may be damaged: it is left out") {
   for (const char* past : {"", "{", "[]", "{\"disturbed_s\": 5}", "{\"bad\": [1, {\"s\": \"x\"}]}",
                            "{\"lifted\": [1]}", "{\"bad\": [{\"s\": 1, \"node\": 7}]}",
                            "{\"lifted\": 3, \"breaker_since_s\": \"x\"}"}) {
-    INFO(past);
+    INFO(std::string(past));
     CHECK_NOTHROW(
         Actions(RulesDesk::all_act(), {.open = {}, .next_id = 1, .past = past, .now = at(0)}));
   }

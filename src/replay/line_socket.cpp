@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/line_socket.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 #include <algorithm>
@@ -33,20 +34,28 @@ Result<Descriptor> make_socket() {
   return made;
 }
 
+/// Until then a connection is not waited for: there is none to be had, or it is there at once.
+Result<void> let_nothing_block(const Descriptor& socket) {
+  if (::fcntl(socket.number(), F_SETFL, O_NONBLOCK) != 0) return unavailable("socket");
+  return {};
+}
+
+/// Makes room where a socket was left behind.
+Result<void> clear_place(const std::string& path) {
+  struct stat found{};
+  if (::lstat(path.c_str(), &found) != 0) return {};
+  if (!S_ISSOCK(found.st_mode))
+    return fail(ErrorCode::conflict, fmt::format("{}: there is a file that is no socket", path));
+  if (::unlink(path.c_str()) != 0) return unavailable(path);
+  return {};
+}
+
 bool bind_or_connect(int socket, const sockaddr_un& address,
                      int (*call)(int, const sockaddr*, socklen_t)) {
   return call(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
-/// Until it can be read or written.
-Result<void> wait_for(int socket, short events, std::chrono::milliseconds within) {
-  pollfd wanted{socket, events, 0};
-  const int ready = ::poll(&wanted, 1, static_cast<int>(within.count()));
-  if (ready > 0) return {};
-  if (ready == 0) return fail(ErrorCode::timeout, "no answer in time");
-  if (errno == EINTR) return fail(ErrorCode::timeout, "interrupted");
-  return unavailable("poll");
-}
+tl::unexpected<Error> too_late() { return fail(ErrorCode::timeout, "no answer in time"); }
 
 }  // namespace
 
@@ -54,16 +63,20 @@ Result<Descriptor> connect_to(const std::string& path) {
   const auto address = address_of(path);
   if (!address) return tl::unexpected(address.error());
   auto made = make_socket();
-  if (made && !bind_or_connect(made->number(), *address, ::connect)) return unavailable(path);
-  return made;
+  if (!made) return made;
+  if (auto set = let_nothing_block(*made); !set) return tl::unexpected(set.error());
+  if (bind_or_connect(made->number(), *address, ::connect)) return made;
+  if (errno == EAGAIN)
+    return fail(ErrorCode::timeout, fmt::format("{}: too many wait to be heard", path));
+  return unavailable(path);
 }
 
 Result<Descriptor> listen_on(const std::string& path) {
   const auto address = address_of(path);
   if (!address) return tl::unexpected(address.error());
-  if (connect_to(path))
+  if (const auto other = connect_to(path); other || other.error().code == ErrorCode::timeout)
     return fail(ErrorCode::conflict, fmt::format("{}: another process listens there", path));
-  ::unlink(path.c_str());
+  if (auto cleared = clear_place(path); !cleared) return tl::unexpected(cleared.error());
   auto made = make_socket();
   if (!made) return made;
   if (!bind_or_connect(made->number(), *address, ::bind) || ::listen(made->number(), 4) != 0)
@@ -71,12 +84,11 @@ Result<Descriptor> listen_on(const std::string& path) {
   return made;
 }
 
-Result<void> send_line(const Descriptor& socket, std::string_view line,
-                       std::chrono::milliseconds within) {
+Result<void> send_line(const Descriptor& socket, std::string_view line, const Deadline& deadline) {
   std::string text(line);
   text += '\n';
   for (std::size_t sent = 0; sent < text.size();) {
-    if (auto ready = wait_for(socket.number(), POLLOUT, within); !ready) return ready;
+    if (!deadline.wait_writable(socket.number()) || deadline.passed()) return too_late();
     const auto count = ::send(socket.number(), text.data() + sent, text.size() - sent,
                               MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) continue;
@@ -87,7 +99,7 @@ Result<void> send_line(const Descriptor& socket, std::string_view line,
 }
 
 Result<std::string> receive_line(const Descriptor& socket, std::string& rest,
-                                 std::chrono::milliseconds within) {
+                                 const Deadline& deadline) {
   constexpr std::size_t longest = std::size_t{1} << 30;
   std::size_t searched = 0;
   for (;;) {
@@ -98,8 +110,7 @@ Result<std::string> receive_line(const Descriptor& socket, std::string& rest,
     }
     searched = rest.size();
     if (rest.size() > longest) return fail(ErrorCode::invalid, "an endless line");
-    if (auto ready = wait_for(socket.number(), POLLIN, within); !ready)
-      return tl::unexpected(ready.error());
+    if (!deadline.wait_readable(socket.number()) || deadline.passed()) return too_late();
     std::array<char, 65536> buffer{};
     const auto count = ::recv(socket.number(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) continue;

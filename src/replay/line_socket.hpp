@@ -3,25 +3,27 @@
 
 /// Lines over a unix socket, with deadlines.
 
-#include <chrono>
 #include <schedmate/result.hpp>
 #include <string>
 #include <string_view>
 
+#include "base/deadline.hpp"
 #include "base/descriptor.hpp"
 
 namespace schedmate::replay {
 
-/// Errors: unavailable.
+/// Waits for nobody. Errors: invalid (no path of a socket), unavailable, timeout (somebody listens
+/// there, but does not hear).
 [[nodiscard]] Result<Descriptor> connect_to(const std::string& path);
-/// Errors: conflict (somebody listens there), unavailable.
+/// In the place of a socket that was left behind. Errors: invalid, conflict (somebody listens
+/// there, or a file is there that is no socket), unavailable.
 [[nodiscard]] Result<Descriptor> listen_on(const std::string& path);
 /// Errors: timeout; unavailable when the other side is gone.
 [[nodiscard]] Result<void> send_line(const Descriptor& socket, std::string_view line,
-                                     std::chrono::milliseconds within);
+                                     const Deadline& deadline);
 /// `rest` holds what was read beyond the line. Errors: timeout (a line may follow yet);
 /// unavailable when the other side is gone; invalid for a line of more than 1 GiB.
 [[nodiscard]] Result<std::string> receive_line(const Descriptor& socket, std::string& rest,
-                                               std::chrono::milliseconds within);
+                                               const Deadline& deadline);
 
 }  // namespace schedmate::replay

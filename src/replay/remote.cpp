@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/deadline.hpp"
 #include "base/json_reader.hpp"
 #include "core/action_json.hpp"
 #include "replay/line_socket.hpp"
@@ -16,27 +17,39 @@ std::string line_of(const Document& document) {
   return document.dump(-1, ' ', false, Document::error_handler_t::replace);
 }
 
+tl::unexpected<Error> no_answer(const std::string& what) {
+  return fail(ErrorCode::invalid, "the cluster's answer: " + what);
+}
+
 }  // namespace
 
 Result<Document> RemoteCluster::ask_once(const std::string& line, Deadline within) {
+  const schedmate::Deadline deadline(within);
   if (!connection_) {
     auto made = connect_to(socket_);
     if (!made) return tl::unexpected(made.error());
     connection_ = std::move(*made);
     rest_.clear();
   }
-  if (auto sent = send_line(connection_, line, within); !sent) return tl::unexpected(sent.error());
-  const auto answer = receive_line(connection_, rest_, within);
+  if (auto sent = send_line(connection_, line, deadline); !sent)
+    return tl::unexpected(sent.error());
+  const auto answer = receive_line(connection_, rest_, deadline);
   if (!answer) return tl::unexpected(answer.error());
   constexpr JsonBounds bounds{.deepest = 8, .most_values = 50'000'000};
   return read_json(*answer, bounds);
 }
 
-Result<Document> RemoteCluster::ask(const Document& request, Deadline within) {
+Result<Document> RemoteCluster::ask(Document request, Deadline within) {
+  request["number"] = ++asked_;
   auto answer = ask_once(line_of(request), within);
-  if (!answer) connection_ = Descriptor();  // what comes late belongs to nobody
-  if (answer && answer->contains("error"))
+  if (answer && (!answer->is_object() || answer->value("number", Document()) != asked_))
+    answer = no_answer("not to what was asked");
+  if (!answer) {
+    connection_ = Descriptor();  // what comes late belongs to nobody
+    if (answer.error().code == ErrorCode::timeout) answer.error().code = ErrorCode::unavailable;
+  } else if (answer->contains("error")) {
     return fail(ErrorCode::unavailable, "the cluster: " + (*answer)["error"].dump());
+  }
   return answer;
 }
 
@@ -46,9 +59,11 @@ Result<Abilities> RemoteCluster::abilities(Deadline within) {
   Abilities made;
   const auto lacks = answer->find("lacks");
   if (lacks == answer->end() || !lacks->is_array() || lacks->size() != made.lacks.size())
-    return fail(ErrorCode::invalid, "the cluster's answer: no list of what it lacks");
-  for (std::size_t i = 0; i < made.lacks.size(); ++i)
-    if ((*lacks)[i].is_string()) made.lacks[i] = (*lacks)[i].get<std::string>();
+    return no_answer("no list of what it lacks");
+  for (std::size_t i = 0; i < made.lacks.size(); ++i) {
+    if (!(*lacks)[i].is_string()) return no_answer("what it lacks is no text");
+    made.lacks[i] = (*lacks)[i].get<std::string>();
+  }
   return made;
 }
 
@@ -94,7 +109,8 @@ Result<std::optional<SeenJob>> RemoteCluster::job(const std::string& id, Deadlin
   const auto answer = ask({{"do", "job"}, {"id", id}}, within);
   if (!answer) return tl::unexpected(answer.error());
   const auto found = answer->find("job");
-  if (found == answer->end() || found->is_null()) return std::nullopt;
+  if (found == answer->end()) return no_answer("no job, and not that there is none");
+  if (found->is_null()) return std::nullopt;
   return read_job(*found).map([](SeenJob job) { return std::optional(std::move(job)); });
 }
 
@@ -110,7 +126,9 @@ Result<std::optional<std::string>> RemoteCluster::find_submission(const std::str
   const auto answer = ask({{"do", "find"}, {"token", token}}, within);
   if (!answer) return tl::unexpected(answer.error());
   const auto found = answer->find("job");
-  if (found == answer->end() || !found->is_string()) return std::nullopt;
+  if (found != answer->end() && found->is_null()) return std::nullopt;
+  if (found == answer->end() || !found->is_string())
+    return no_answer("no job, and not that there is none");
   return found->get<std::string>();
 }
 

@@ -31,12 +31,13 @@ class RemoteCluster final : public Connector {
 
  private:
   /// Connects if need be; after an error the connection is closed.
-  Result<Document> ask(const Document& request, Deadline within);
+  Result<Document> ask(Document request, Deadline within);
   void merge(Listing changes);
   Result<Document> ask_once(const std::string& line, Deadline within);
 
   std::string socket_;
   Descriptor connection_;
+  std::int64_t asked_ = 0;  // requests: an answer names its own
   std::string rest_;  // read, but not asked for yet
   // The cluster as it was last read: of the next reading only changes are asked for.
   Listing last_{.version = -1, .now = {}, .jobs = {}, .ended_since = {}, .nodes = {}};

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <sys/socket.h>
 
+#include <exception>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "base/json_reader.hpp"
 #include "core/action_json.hpp"
@@ -23,7 +25,7 @@ class Server {
       : cluster_(cluster),
         options_(options),
         first_(cluster.now()),
-        began_(options.clock.now()),
+        began_(options.speed == 0 ? std::chrono::nanoseconds(0) : options.clock.now()),
         ledger_(options.ledger, std::ios::app) {}
 
   Result<void> run() {
@@ -48,13 +50,13 @@ class Server {
   void serve(const Descriptor& client) {
     std::string rest;
     while (!options_.stopped()) {
-      const auto line = receive_line(client, rest, std::chrono::milliseconds(1000));
+      const auto line = receive_line(client, rest, Deadline(std::chrono::seconds(1)));
       follow_clock();
       if (!line && line.error().code == ErrorCode::timeout) continue;
       if (!line) return;
       const std::string answer =
           answer_to(*line).dump(-1, ' ', false, Document::error_handler_t::replace);
-      if (!send_line(client, answer, std::chrono::milliseconds(10'000))) return;
+      if (!send_line(client, answer, Deadline(std::chrono::seconds(10)))) return;
     }
   }
 
@@ -69,24 +71,47 @@ class Server {
   Document answer_to(const std::string& line) {
     const auto request = read_json(line, {});
     if (!request || !request->is_object()) return {{"error", "no request"}};
-    const std::string what = request->value("do", "");
+    Document answer;
+    try {  // the library throws on what is missing or of another kind
+      answer = carry_out(*request);
+    } catch (const std::exception& error) {
+      answer = {{"error", error.what()}};
+    }
+    if (const auto number = request->find("number"); number != request->end())
+      answer["number"] = *number;
+    return answer;
+  }
+
+  static std::int64_t whole(const Document& request, const char* name) {
+    const Document& value = request.at(name);
+    if (!value.is_number_integer()) throw std::runtime_error("no whole number");
+    return value.get<std::int64_t>();
+  }
+  static SimTime instant(const Document& request, const char* name) {
+    return at(whole(request, name));
+  }
+
+  Document carry_out(const Document& request) {
+    const std::string what = request.at("do");
     if (what == "list")
-      return listing_document(cluster_.changes(at(request->value("ended_since_s", std::int64_t{0})),
-                                               request->value("after", std::int64_t{-1})));
-    if (what == "call") return call(*request);
-    if (what == "advance") return advance(at(request->value("to_s", std::int64_t{0})));
+      return listing_document(
+          cluster_.changes(instant(request, "ended_since_s"), whole(request, "after")));
+    if (what == "call") return call(request);
+    if (what == "advance") return advance(instant(request, "to_s"));
     if (what == "abilities") return {{"lacks", cluster_.abilities(at_once)->lacks}};
-    if (what == "find") return {{"job", nullptr}};
+    if (what == "find") {
+      const auto job = cluster_.find_submission(request.at("token"), at_once);
+      return {{"job", *job ? Document(**job) : Document(nullptr)}};
+    }
     if (what == "job") {
-      const auto job = cluster_.job(request->value("id", ""), at_once);
+      const auto job = cluster_.job(request.at("id"), at_once);
       return {{"job", *job ? job_document(**job) : Document(nullptr)}};
     }
     return {{"error", "unknown request"}};
   }
 
   Document call(const Document& request) {
-    const auto found = request.find("call");
-    const auto call = read_call(found == request.end() ? Document() : *found);
+    const auto call = read_call(request.at("call"));
     if (!call) return {{"error", call.error().message}};
     const Document reply = reply_document(cluster_.call(*call, at_once));
     if (ledger_.is_open()) {

@@ -5,6 +5,7 @@
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <utility>
 
 #include "base/json.hpp"
 
@@ -31,31 +32,49 @@ Document instant(const std::optional<SimTime>& when) {
   return when ? Document(seconds_of(*when)) : Document(nullptr);
 }
 
+template <class Value>
+Value whole(const Document& document) {
+  const bool is_large = document.is_number_unsigned() && document.get<std::uint64_t>() > INT64_MAX;
+  const auto value = document.is_number_integer() ? document.get<std::int64_t>() : 0;
+  if (!document.is_number_integer() || is_large || !std::in_range<Value>(value))
+    throw std::runtime_error("no whole number, or one that is too large");
+  return static_cast<Value>(value);
+}
+
+const Document& list_in(const Document& document, const char* name) {
+  const Document& list = document.at(name);
+  if (!list.is_array()) throw std::runtime_error(std::string("no list of ") + name);
+  return list;
+}
+
 std::optional<SimTime> read_instant(const Document& when) {
   if (when.is_null()) return std::nullopt;
-  return at(when.get<std::int64_t>());
+  return at(whole<std::int64_t>(when));
 }
 
 SeenJob job_of(const Document& document) {
   SeenJob job;
   job.id = document.at("id");
-  job.submitted = at(document.at("submitted_s").get<std::int64_t>());
-  job.restarts = document.at("restarts");
+  job.submitted = at(whole<std::int64_t>(document.at("submitted_s")));
+  job.restarts = whole<std::int64_t>(document.at("restarts"));
   job.name = document.at("name");
   job.user = document.at("user");
   job.partition = document.at("partition");
-  job.gpus = document.at("gpus");
-  job.limit = Seconds(document.at("limit_s").get<std::int64_t>());
+  job.gpus = whole<std::int32_t>(document.at("gpus"));
+  job.limit = Seconds(whole<std::int64_t>(document.at("limit_s")));
   job.phase = value_of<JobPhase>(phases, document.at("phase"));
   job.end_state =
       end_state_named(document.at("state").get<std::string>()).value_or(EndState::unknown);
   job.started = read_instant(document.at("started_s"));
   job.ended = read_instant(document.at("ended_s"));
-  for (const Document& node : document.at("nodes"))
-    job.nodes.push_back({node.at("node"), node.at("gpus").get<std::vector<std::int32_t>>()});
+  for (const Document& node : list_in(document, "nodes")) {
+    job.nodes.push_back({node.at("node"), {}});
+    for (const Document& gpu : list_in(node, "gpus"))
+      job.nodes.back().gpus.push_back(whole<std::int32_t>(gpu));
+  }
   job.held = document.at("held");
   job.mark = document.at("mark");
-  job.order = document.at("order");
+  job.order = whole<std::int64_t>(document.at("order"));
   job.note = document.at("note");
   job.token = document.at("token");
   return job;
@@ -131,12 +150,13 @@ Result<CallReply> read_reply(const Document& document) {
 Result<Listing> read_listing(const Document& document) {
   return guarded<Listing>([&] {
     Listing listing;
-    listing.version = document.at("version");
-    listing.now = at(document.at("now_s").get<std::int64_t>());
-    listing.ended_since = at(document.at("ended_since_s").get<std::int64_t>());
-    for (const Document& job : document.at("jobs")) listing.jobs.push_back(job_of(job));
-    for (const Document& node : document.at("nodes"))
-      listing.nodes.push_back({node.at("name"), node.at("partition"), node.at("gpus"),
+    listing.version = whole<std::int64_t>(document.at("version"));
+    listing.now = at(whole<std::int64_t>(document.at("now_s")));
+    listing.ended_since = at(whole<std::int64_t>(document.at("ended_since_s")));
+    for (const Document& job : list_in(document, "jobs")) listing.jobs.push_back(job_of(job));
+    for (const Document& node : list_in(document, "nodes"))
+      listing.nodes.push_back({node.at("name"), node.at("partition"),
+                               whole<std::int32_t>(node.at("gpus")),
                                value_of<NodeState>(states, node.at("state")), node.at("reason")});
     return listing;
   });
