@@ -25,14 +25,23 @@ std::vector<Target> targets() {
 #define FORMAT(name, summary) {#name, fuzz_##name},
 #include "trace/formats.def"
 #undef FORMAT
-      {"clusters", fuzz_cluster},      {"tables", fuzz_tables},
-      {"reply", fuzz_reply},           {"redact", fuzz_redact},
-      {"ignore", fuzz_ignore},         {"notebook", fuzz_notebook},
-      {"log_lines", fuzz_log_lines},   {"log_formats", fuzz_log_formats},
-      {"kernel_log", fuzz_kernel_log}, {"log_reply", fuzz_log_reply},
-      {"recipes", fuzz_recipes},       {"accounting", fuzz_accounting},
-      {"elastic", fuzz_elastic},       {"jobstats", fuzz_jobstats},
-      {"slurm/", fuzz_slurm},          {"http/", fuzz_http},
+      {"clusters", fuzz_cluster},
+      {"tables", fuzz_tables},
+      {"reply", fuzz_reply},
+      {"redact", fuzz_redact},
+      {"ignore", fuzz_ignore},
+      {"notebook", fuzz_notebook},
+      {"log_lines", fuzz_log_lines},
+      {"log_formats", fuzz_log_formats},
+      {"kernel_log", fuzz_kernel_log},
+      {"log_reply", fuzz_log_reply},
+      {"recipes", fuzz_recipes},
+      {"accounting", fuzz_accounting},
+      {"elastic", fuzz_elastic},
+      {"jobstats", fuzz_jobstats},
+      {"slurm/", fuzz_slurm},
+      {"http/", fuzz_http},
+      {"wire/", fuzz_wire},
   };
 }
 
