@@ -82,17 +82,20 @@ class Server {
     return answer;
   }
 
-  static SimTime instant(const Document& request, const char* name) {
+  static std::int64_t whole(const Document& request, const char* name) {
     const Document& value = request.at(name);
-    if (!value.is_number_integer()) throw std::runtime_error("no whole number of seconds");
-    return at(value.get<std::int64_t>());
+    if (!value.is_number_integer()) throw std::runtime_error("no whole number");
+    return value.get<std::int64_t>();
+  }
+  static SimTime instant(const Document& request, const char* name) {
+    return at(whole(request, name));
   }
 
   Document carry_out(const Document& request) {
     const std::string what = request.at("do");
     if (what == "list")
-      return listing_document(cluster_.changes(instant(request, "ended_since_s"),
-                                               request.value("after", std::int64_t{-1})));
+      return listing_document(
+          cluster_.changes(instant(request, "ended_since_s"), whole(request, "after")));
     if (what == "call") return call(request);
     if (what == "advance") return advance(instant(request, "to_s"));
     if (what == "abilities") return {{"lacks", cluster_.abilities(at_once)->lacks}};

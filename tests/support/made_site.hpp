@@ -104,11 +104,8 @@ class MadeSite final : public Connector {
   }
   CallReply call(const ActionCall& call, Deadline /*within*/) override {
     calls_.push_back(call);
-    Fate fate = Fate::done;
-    if (!fates_.empty()) {
-      fate = fates_.front();
-      fates_.pop_front();
-    }
+    const Fate fate = fates_.empty() ? Fate::done : fates_.front();
+    if (!fates_.empty()) fates_.pop_front();
     using enum Fate;
     const bool arrives = fate == done || fate == lost_after || fate == lies_refused;
     const std::string refusal = arrives ? carry_out(call) : "";
