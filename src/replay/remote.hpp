@@ -38,7 +38,7 @@ class RemoteCluster final : public Connector {
   std::string socket_;
   Descriptor connection_;
   std::int64_t asked_ = 0;  // requests: an answer names its own
-  std::string rest_;  // read, but not asked for yet
+  std::string rest_;        // read, but not asked for yet
   // The cluster as it was last read: of the next reading only changes are asked for.
   Listing last_{.version = -1, .now = {}, .jobs = {}, .ended_since = {}, .nodes = {}};
   std::unordered_map<std::string, std::size_t> places_;  // of its jobs
