@@ -160,9 +160,10 @@ void VirtualCluster::see(const Node& node, SimTime now) {
 }
 
 void VirtualCluster::lose_others(const std::set<std::string_view>& nodes, SimTime now) {
-  for (std::size_t i = 0; i < nodes_.size(); ++i)
-    if (nodes_[i].state != NodeState::down && !nodes.contains(nodes_[i].name))
-      see({nodes_[i].name, nodes_[i].gpus, NodeState::down}, now);
+  const std::vector<Node> known = nodes_;
+  for (const Node& node : known)
+    if (node.state != NodeState::down && !nodes.contains(node.name))
+      see({node.name, node.gpus, NodeState::down}, now);
 }
 
 void VirtualCluster::something_happened(SimTime now) {

@@ -62,7 +62,7 @@ struct Pool {
     cluster = std::make_unique<VirtualCluster>(setup, nodes);
   }
   /// "1 on a-0 0123; 2 on ..." of what is to be started.
-  std::string decide(std::int64_t now_s) {
+  std::string decide(std::int64_t now_s) const {
     std::string words;
     for (const VirtualCluster::Decision& each : cluster->decide(at(now_s))) {
       words += std::to_string(each.job) + " on";

@@ -63,7 +63,7 @@ TEST_CASE("a wrong key, value or line of a settings file is named with its place
   CHECK(complaint("placment = \"spread\"\n").contains("nearest: placement"));
   CHECK(complaint("[defects]\nlate_ends = true\n").contains("nearest: defects.late_end"));
   CHECK(complaint("threads = 0\n").contains("of at least 1"));
-  CHECK(complaint("seed = [1]\n").contains("must be a single value"));
+  CHECK(complaint("seed = [1]\n").contains("must be a value or a list of texts"));
   CHECK(complaint("seed = \n").contains("mine.toml:1:"));
 }
 

@@ -71,15 +71,15 @@ class ModelCluster final : public Connector {
   void schedule();
 
   // People. Nothing happens where it cannot.
-  void human_drains(const std::string& node, const std::string& reason);
-  void human_undrains(const std::string& node);
-  void human_requeues(const std::string& job);
-  void human_cancels(const std::string& job);
-  void human_holds(const std::string& job, const std::string& mark);
-  void human_releases(const std::string& job);
-  void human_starts(const std::string& job);
-  void human_orders(const std::string& job, std::int64_t order);
-  void human_notes(const std::string& job, const std::string& note);
+  void human_drains(const std::string& name, const std::string& reason);
+  void human_undrains(const std::string& name);
+  void human_requeues(const std::string& id);
+  void human_cancels(const std::string& id);
+  void human_holds(const std::string& id, const std::string& mark);
+  void human_releases(const std::string& id);
+  void human_starts(const std::string& id);
+  void human_orders(const std::string& id, std::int64_t order);
+  void human_notes(const std::string& id, const std::string& note);
 
   [[nodiscard]] std::vector<Node>& nodes() { return nodes_; }
   [[nodiscard]] std::vector<Job>& jobs() { return jobs_; }

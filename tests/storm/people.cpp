@@ -145,7 +145,7 @@ void People::tidy_up() {
       town_.cluster.human_releases(job.seen.id);
 }
 
-std::vector<const Action*> People::actions(ActionState state) {
+std::vector<const Action*> People::actions(ActionState state) const {
   std::vector<const Action*> found;
   Daemon* const daemon = town_.daemon();
   if (daemon == nullptr) return found;

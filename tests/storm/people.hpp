@@ -61,10 +61,10 @@ class People {
   void offer(live::Proposal proposal);
   void decide(live::Decided::What what, std::int64_t action);
   [[nodiscard]] live::NodeWitness witness(const std::string& source, const std::string& node,
-                                          Seconds age = Seconds(0));
+                                          Seconds age = Seconds(0)) const;
   [[nodiscard]] std::string some_node(Fault fault);
   [[nodiscard]] std::string some_job(Fault fault, JobPhase phase);
-  [[nodiscard]] std::vector<const Action*> actions(ActionState state);
+  [[nodiscard]] std::vector<const Action*> actions(ActionState state) const;
   [[nodiscard]] const Listing* read_listing();
 
   Town town_;

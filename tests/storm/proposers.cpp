@@ -44,7 +44,8 @@ const Listing* People::read_listing() {
   return &read_[static_cast<std::size_t>(town_.dice.of(proposer_late).below(std::ssize(read_)))];
 }
 
-live::NodeWitness People::witness(const std::string& source, const std::string& node, Seconds age) {
+live::NodeWitness People::witness(const std::string& source, const std::string& node,
+                                  Seconds age) const {
   return {source, node, town_.site.wall() - age, "it says so"};
 }
 
