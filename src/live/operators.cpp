@@ -44,7 +44,7 @@ Result<ActionCall> undoing(const Action& action) {
 Result<void> Actions::approve(std::int64_t id, const std::string& by, SimTime now) {
   Action* const action = find(id);
   if (action == nullptr) return fail(ErrorCode::not_found, fmt::format("no open action {}", id));
-  if (action->state() != waiting)
+  if (action->state() != ActionState::waiting)
     return fail(ErrorCode::conflict,
                 fmt::format("action {} is {}: only what is waiting can be approved", id,
                             name_of(action->state())));
@@ -53,7 +53,7 @@ Result<void> Actions::approve(std::int64_t id, const std::string& by, SimTime no
     return fail(ErrorCode::conflict,
                 fmt::format("nothing leaves the program in mode {}; action {} can be rejected",
                             name_of(mode), id));
-  step(*action, {approved, now, by, ""});
+  step(*action, {ActionState::approved, now, by, ""});
   intend(*action, now, by);
   return {};
 }
@@ -61,11 +61,11 @@ Result<void> Actions::approve(std::int64_t id, const std::string& by, SimTime no
 Result<void> Actions::reject(std::int64_t id, const std::string& by, SimTime now) {
   Action* const action = find(id);
   if (action == nullptr) return fail(ErrorCode::not_found, fmt::format("no open action {}", id));
-  if (action->state() != waiting)
+  if (action->state() != ActionState::waiting)
     return fail(ErrorCode::conflict,
                 fmt::format("action {} is {}: only what is waiting can be rejected", id,
                             name_of(action->state())));
-  step(*action, {rejected, now, by, ""});
+  step(*action, {ActionState::rejected, now, by, ""});
   return {};
 }
 
@@ -75,7 +75,7 @@ Result<std::int64_t> Actions::undo(std::int64_t id, const std::string& by, SimTi
     return fail(ErrorCode::not_found, fmt::format("no action {} that could be undone", id));
   auto call = undoing(*action);
   if (!call) return tl::unexpected(call.error());
-  if (action->state() != verified)
+  if (action->state() != ActionState::verified)
     return fail(ErrorCode::conflict,
                 fmt::format("action {} is {}: only what is verified can be undone", id,
                             name_of(action->state())));

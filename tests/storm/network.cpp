@@ -14,7 +14,7 @@ void Network::arrive(const Sent& sent, Millis after, Answer answer) {
   });
 }
 
-void Network::call(const Sent& sent, Answer answer) {
+void Network::call(const Sent& sent, const Answer& answer) {
   using enum Fault;
   const auto reply_at = [this, answer](Millis delay, const CallReply& reply) {
     timeline_.in(delay, [answer, reply] { answer(reply); });
@@ -59,7 +59,7 @@ void Network::call(const Sent& sent, Answer answer) {
   arrive(sent, there, [reply_at, more](const CallReply& reply) { reply_at(more, reply); });
 }
 
-void Network::list(SimTime ended_since, std::function<void(Result<Listing>)> answer) {
+void Network::list(SimTime ended_since, const std::function<void(Result<Listing>)>& answer) {
   using enum Fault;
   const auto answer_at = [this, answer](Millis delay, Result<Listing> listing) {
     timeline_.in(delay, [answer, listing = std::move(listing)] { answer(listing); });

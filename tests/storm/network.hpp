@@ -28,8 +28,8 @@ class Network {
         cluster_(cluster),
         random_(dice.stream("network")) {}
 
-  void call(const Sent& sent, std::function<void(CallReply)> answer);
-  void list(SimTime ended_since, std::function<void(Result<Listing>)> answer);
+  void call(const Sent& sent, const std::function<void(CallReply)>& answer);
+  void list(SimTime ended_since, const std::function<void(Result<Listing>)>& answer);
 
  private:
   using Answer = std::function<void(CallReply)>;

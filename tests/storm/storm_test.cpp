@@ -11,7 +11,7 @@ namespace schedmate::storm {
 namespace {
 
 TEST_CASE("equal options give an equal run") {
-  for (const std::uint64_t seed : {1, 2, 3}) {
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
     const Options options{.seed = seed, .trace = true};
     const Outcome one = run(options), other = run(options);
     CHECK(one.trace == other.trace);
