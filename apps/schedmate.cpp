@@ -43,16 +43,10 @@ std::vector<MadeCommand> make_commands(CLI::App& program, CommonFlags& common) {
 
 /// The settings file, then --set, then the flags. Errors: as load_settings.
 Result<settings::Settings> settle(CommonFlags common, const settings::Environment& environment) {
-  std::vector<settings::SettingsSources::Given> given;
-  for (const std::string& pair : common.pairs) {
-    const std::size_t equals = pair.find('=');
-    if (equals == std::string::npos)
-      return fail(ErrorCode::unsupported,
-                  fmt::format("--set {}: must have the form KEY=VALUE", pair));
-    given.push_back({pair.substr(0, equals), pair.substr(equals + 1), "--set"});
-  }
+  auto given = settings::read_pairs(common.pairs, "--set");
+  if (!given) return tl::unexpected(given.error());
   auto& flags = common.sources.given;
-  flags.insert(flags.begin(), given.begin(), given.end());
+  flags.insert(flags.begin(), given->begin(), given->end());
   return settings::load_settings(common.sources, environment);
 }
 

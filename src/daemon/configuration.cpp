@@ -61,8 +61,8 @@ Result<void> make_loop(const Settings& settings, Configuration& configuration) {
   if (scheduler->profiler && scheduler->profiler->bypass != ProfilerStage::Bypass::none)
     return fail(ErrorCode::unsupported,
                 "setting order.policy: bypass of the profiler works in the simulator only");
-  auto estimator = make_estimator("last_k", {});
-  if (!estimator) return tl::unexpected(estimator.error());
+  auto estimator = make_estimator(*scheduler, "last_k", {});
+  if (!estimator) return of_setting("order.policy", estimator.error());
   const ClusterSpec nodes = replay::with_profiler(cluster, *scheduler);
   if (const auto& stage = scheduler->profiler)
     configuration.loop.profiling = {stage->nodes.name, stage->time, stage->max_gpus};

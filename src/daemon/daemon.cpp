@@ -53,7 +53,11 @@ class Daemon {
     if (!journal) return tl::unexpected(journal.error());
     journal_ = std::move(*journal);
     auto time = cluster_.advance(at(0), call_deadline);
-    if (!time) return tl::unexpected(time.error());
+    if (!time)
+      return fail(time.error().code,
+                  fmt::format("{}: there is no cluster; schedmated --replay with the same settings "
+                              "is one",
+                              time.error().message));
     now_ = time->now;
     if (auto began = begin(); !began) return began;
     if (auto opened = open_door(); !opened) return opened;

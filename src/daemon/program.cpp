@@ -17,6 +17,7 @@
 #include "daemon/daemon.hpp"
 #include "replay/cluster.hpp"
 #include "replay/server.hpp"
+#include "settings/clock.hpp"
 
 namespace schedmate::daemon {
 namespace {
@@ -44,6 +45,12 @@ void tell_systemd(const std::string& socket_name) {
                  reinterpret_cast<const sockaddr*>(&address), length);
 }
 
+Result<Configuration> read_configuration(const Program& program) {
+  auto settings = settings::load_settings(program.sources, program.environment);
+  if (!settings) return tl::unexpected(settings.error());
+  return configure({program.environment, std::move(*settings), settings::machine_clock()});
+}
+
 Result<void> serve_replay(const Configuration& configuration, const Program& program) {
   if (auto made = make_own_folder(configuration.state_dir); !made)
     return tl::unexpected(made.error());
@@ -53,7 +60,7 @@ Result<void> serve_replay(const Configuration& configuration, const Program& pro
   const replay::ServeOptions options{.socket = configuration.state_dir + "/replay.sock",
                                      .ledger = configuration.state_dir + "/replay.jsonl",
                                      .speed = replay.speed,
-                                     .clock = program.session.clock,
+                                     .clock = settings::machine_clock(),
                                      .stopped = program.stopped};
   program.say(fmt::format("a replay of {} jobs on {}", replay.trace.jobs.size(), options.socket));
   return replay::serve(cluster, options);
@@ -64,16 +71,10 @@ Result<void> serve(const Configuration& configuration, const Program& program) {
     const http::ServerOptions& doors = configuration.http;
     const bool both = !doors.unix_path.empty() && !doors.tcp.empty();
     program.say(fmt::format("ready on {}{}{}", doors.unix_path, both ? ", " : "", doors.tcp));
-    tell_systemd(program.session.environment.variable("NOTIFY_SOCKET"));
+    tell_systemd(program.environment.variable("NOTIFY_SOCKET"));
   };
-  const auto reload = [&] {
-    return program.read_settings().and_then([&](settings::Settings settings) {
-      settings::Session session = program.session;
-      session.settings = std::move(settings);
-      return configure(session);
-    });
-  };
-  return run(configuration, {.clock = program.session.clock,
+  const auto reload = [&] { return read_configuration(program); };
+  return run(configuration, {.clock = settings::machine_clock(),
                              .stopped = program.stopped,
                              .reload_asked = program.reload_asked,
                              .reload = reload,
@@ -85,7 +86,7 @@ Result<void> serve(const Configuration& configuration, const Program& program) {
 }  // namespace
 
 Result<void> run_task(Task task, const Program& program) {
-  const auto configuration = configure(program.session);
+  const auto configuration = read_configuration(program);
   if (!configuration) return tl::unexpected(configuration.error());
   if (task == Task::replay) return serve_replay(*configuration, program);
   if (task == Task::serve) return serve(*configuration, program);

@@ -7,7 +7,7 @@
 #include <schedmate/result.hpp>
 #include <string>
 
-#include "settings/session.hpp"
+#include "settings/settings_file.hpp"
 
 namespace schedmate::daemon {
 
@@ -17,14 +17,17 @@ enum class Task : std::uint8_t {
   replay,  ///< be the cluster of cluster.replay
 };
 
+/// A line for the log, on standard error.
+using Say = std::function<void(const std::string& line)>;
+
 struct Program {
-  const settings::Session& session;
-  std::function<Result<settings::Settings>()> read_settings;  ///< again
-  std::function<bool()> stopped, reload_asked;                ///< asked ten times a second
-  std::function<void(const std::string& line)> say;           ///< on standard error
+  settings::SettingsSources sources;
+  settings::Environment environment;
+  std::function<bool()> stopped, reload_asked;  ///< asked ten times a second
+  Say say;
 };
 
-/// Until it is stopped. Errors: those of configure(), run() and serve().
+/// Until it is stopped. Errors: those of load_settings(), configure(), run() and serve().
 Result<void> run_task(Task task, const Program& program);
 
 }  // namespace schedmate::daemon

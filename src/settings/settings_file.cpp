@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "settings/settings_file.hpp"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <system_error>
 
@@ -30,6 +32,19 @@ Result<void> Settings::read_file(const std::string& path) {
     file.plain_entries(
         [&](const std::string& key, const std::string& value) { return set(key, value, path); });
   });
+}
+
+Result<std::vector<SettingsSources::Given>> read_pairs(const std::vector<std::string>& pairs,
+                                                       const std::string& flag) {
+  std::vector<SettingsSources::Given> given;
+  for (const std::string& pair : pairs) {
+    const std::size_t equals = pair.find('=');
+    if (equals == std::string::npos)
+      return fail(ErrorCode::unsupported,
+                  fmt::format("{} {}: must have the form KEY=VALUE", flag, pair));
+    given.push_back({pair.substr(0, equals), pair.substr(equals + 1), flag});
+  }
+  return given;
 }
 
 Result<Settings> load_settings(const SettingsSources& sources, const Environment& environment) {

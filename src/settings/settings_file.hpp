@@ -22,6 +22,10 @@ struct SettingsSources {
   std::vector<Given> given;  ///< above the file, later ones above earlier ones
 };
 
+/// Of "KEY=VALUE" each, as a flag takes them. Errors: unsupported for another form.
+[[nodiscard]] Result<std::vector<SettingsSources::Given>> read_pairs(
+    const std::vector<std::string>& pairs, const std::string& flag);
+
 /// Errors: as Settings::set and Settings::read_file.
 [[nodiscard]] Result<Settings> load_settings(const SettingsSources& sources,
                                              const Environment& environment);

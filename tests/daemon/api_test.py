@@ -97,6 +97,26 @@ def reloaded(daemon, trace):
     site.end()
 
 
+def misused(daemon, trace):
+    site = Site(daemon, trace, 5, '[order]\npolicy = "fifo"\n')
+    site.end()
+
+    def ends(code, says, *words):
+        done = subprocess.run([daemon, *words], capture_output=True, text=True, timeout=30)
+        expect(f"{' '.join(words[:2])}: exit {code}, {says}", done.returncode == code and says in done.stderr)
+
+    ends(2, "--bogus", "--bogus")
+    ends(2, "not expected", "--check", "extra")
+    ends(2, "must have the form KEY=VALUE", "--set", "nonsense")
+    ends(2, "nearest: mode.order", "--set", "mode.ordr=act")
+    ends(3, "cannot open", "--config", "none.toml")
+    ends(3, "a replay needs a trace", "--check")
+    ends(3, "order.policy", "--config", str(site.config), "--set", "order.policy=qssf+sm")
+    ends(4, "schedmated --replay", "--config", str(site.config))
+    ends(0, "sound", "--config", str(site.config), "--check")
+
+
 in_shadow(*sys.argv[1:3])
 by_approval(*sys.argv[1:3])
 reloaded(*sys.argv[1:3])
+misused(*sys.argv[1:3])
