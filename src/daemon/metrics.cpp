@@ -41,26 +41,11 @@ Metric nodes_now(const live::Actions& actions) {
           {{"up", states[0]}, {"drained", states[1]}, {"down", states[2]}}};
 }
 
-Metric by_change(const live::Loop::Counts& counts) {
-  Metric made{"schedmate_job_changes_total",
-              "What was seen to happen to jobs.",
-              MetricKind::counter,
-              "change",
-              {}};
-  for (std::size_t kind = 0; kind < counts.changes.size(); ++kind)
-    made.values.emplace_back(name_of(static_cast<live::Change::Kind>(kind)),
-                             count(counts.changes[kind]));
-  return made;
-}
-
-Metric by_state(const live::Loop::Counts& counts) {
-  Metric made{"schedmate_action_steps_total",
-              "States that actions have reached.",
-              MetricKind::counter,
-              "state",
-              {}};
-  for (std::size_t state = 0; state < counts.steps.size(); ++state)
-    made.values.emplace_back(name_of(static_cast<ActionState>(state)), count(counts.steps[state]));
+/// One value for each word of an enumeration.
+template <class Word, std::size_t size>
+Metric by_word(Metric made, const std::array<std::uint64_t, size>& counts) {
+  for (std::size_t i = 0; i < size; ++i)
+    made.values.emplace_back(name_of(static_cast<Word>(i)), count(counts[i]));
   return made;
 }
 
@@ -84,8 +69,13 @@ std::vector<Metric> metrics_of(const State& state) {
              MetricKind::gauge, static_cast<double>(seconds_of(state.now))),
       jobs_now(state.loop.jobs()),
       nodes_now(actions),
-      by_change(counts),
-      by_state(counts),
+      by_word<live::Change::Kind>(
+          {"schedmate_job_changes_total", "What was seen to happen to jobs.", MetricKind::counter,
+           "change"},
+          counts.changes),
+      by_word<ActionState>({"schedmate_action_steps_total", "States that actions have reached.",
+                            MetricKind::counter, "state"},
+                           counts.steps),
   };
 }
 
