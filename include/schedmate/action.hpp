@@ -101,7 +101,7 @@ struct ActionCall {
   std::int64_t restarts = 0;
   /// start: where. The others that concern nodes: which; requeue_excluding: which not.
   std::vector<NodeGpus> nodes{};
-  /// start: the running job whose GPUs it shares.
+  /// start: the running job whose GPUs it shares; evict: the one that it is parted from.
   std::string shared_with{};
   /// set_order: 0 is neutral, more goes first.
   std::int64_t order = 0;

@@ -8,6 +8,7 @@
 #include <array>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/json.hpp"
 #include "base/text.hpp"
@@ -119,7 +120,8 @@ http::Reply job(const http::Request& request, const State& state) {
   made["schema"] = "schedmate.job.v1";
   Document actions = Document::array();
   for (const auto& [id, action] : state.loop.actions().all())
-    if (action.call.job == attempt->seen.id) actions.push_back(action_document(action));
+    if (action.call.job == attempt->seen.id && action.call.submitted == attempt->seen.submitted)
+      actions.push_back(action_document(action));
   made["actions"] = std::move(actions);
   return http::json_reply(made);
 }
@@ -158,7 +160,7 @@ http::Reply why(const http::Request& request, const State& state) {
 
 /// Jobs of others are counted, not named.
 http::Reply cluster(const http::Request& request, const State& state) {
-  std::map<std::string, std::pair<int, Document>> held;
+  std::map<std::string, std::pair<std::set<std::int32_t>, Document>> held;  // by node
   Document queue{{"pending", 0}, {"running", 0}};
   for (const auto& [id, attempt] : state.loop.jobs().all()) {
     const SeenJob& seen = attempt.seen;
@@ -168,7 +170,7 @@ http::Reply cluster(const http::Request& request, const State& state) {
     count = count.get<int>() + 1;
     for (const NodeGpus& node : runs ? seen.nodes : std::vector<NodeGpus>()) {
       auto& [gpus, jobs] = held[node.node];
-      gpus += static_cast<int>(node.gpus.size());
+      gpus.insert(node.gpus.begin(), node.gpus.end());
       if (request.caller.may_see_jobs_of(seen.user))
         jobs.push_back({{"id", id}, {"user", seen.user}, {"gpus", node.gpus}});
     }
@@ -180,7 +182,7 @@ http::Reply cluster(const http::Request& request, const State& state) {
     nodes.push_back({{"name", name},
                      {"partition", node.partition},
                      {"gpus", node.gpus},
-                     {"held", gpus},
+                     {"held", gpus.size()},
                      {"state", words.at(static_cast<std::size_t>(node.state))},
                      {"reason", service::redacted(node.reason)},
                      {"jobs", jobs.is_null() ? Document::array() : jobs}});
@@ -196,7 +198,8 @@ http::Reply cluster(const http::Request& request, const State& state) {
 bool may_see(const http::Request& request, const Action& action, const State& state) {
   if (request.caller.role == Role::cluster_operator) return true;
   const live::Attempt* const attempt = state.loop.jobs().find(action.call.job);
-  return attempt != nullptr && request.caller.may_see_jobs_of(attempt->seen.user);
+  return attempt != nullptr && attempt->seen.submitted == action.call.submitted &&
+         request.caller.may_see_jobs_of(attempt->seen.user);
 }
 
 http::Reply actions(const http::Request& request, const State& state) {

@@ -21,7 +21,7 @@
 namespace schedmate::daemon {
 namespace {
 
-constexpr Connector::Deadline call_deadline{10'000};
+constexpr Connector::Deadline call_deadline{4000};  // an end waits for one
 
 /// Somebody at the front door.
 struct Visit {
@@ -42,7 +42,7 @@ class Daemon {
       : configuration_(configuration),
         surroundings_(surroundings),
         cluster_(configuration.state_dir + "/replay.sock"),
-        events_(std::make_shared<http::EventLog>()) {}
+        events_() {}
 
   Result<void> run() {
     if (auto made = make_own_folder(configuration_.state_dir); !made)
@@ -52,6 +52,8 @@ class Daemon {
                                           surroundings_.clock);
     if (!journal) return tl::unexpected(journal.error());
     journal_ = std::move(*journal);
+    events_ = std::make_shared<http::EventLog>(
+        http::EventBounds{.first_id = static_cast<std::uint64_t>(journal_->epoch()) << 32U});
     auto time = cluster_.advance(at(0), call_deadline);
     if (!time)
       return fail(time.error().code,
@@ -81,6 +83,7 @@ class Daemon {
     past = {std::move(*open), *next, std::move(*kept)};
     live::LoopOptions options = configuration_.loop;
     options.poll = Seconds(0);
+    texts_ = {};
     loop_ = std::make_unique<live::Loop>(std::move(options), past, now_);
     return {};
   }
@@ -126,9 +129,12 @@ class Daemon {
     if (!again)
       return surroundings_.report("goes on with the old settings: " + again.error().message);
     configuration_.loop = std::move(again->loop);
+    configuration_.scheduler = std::move(again->scheduler);
     configuration_.poll = again->poll;
-    if (auto began = begin(); !began) failed_ = began.error();
-    surroundings_.report("has read its settings again");
+    if (auto began = begin(); !began)
+      failed_ = began.error();
+    else
+      surroundings_.report("has read its settings again");
   }
 
   [[nodiscard]] State state() {
@@ -151,6 +157,9 @@ class Daemon {
 
   void take(Foreseen& foreseen) {
     foreseeing_ = false;
+    if (!foreseen.forecast && forecast_)
+      surroundings_.report("no forecast: " + foreseen.forecast.error().message);
+    forecast_.reset();
     if (foreseen.forecast) forecast_ = std::move(*foreseen.forecast);
   }
 
@@ -169,6 +178,7 @@ class Daemon {
   /// Where time waits for us: on to what happens next.
   void go_on() {
     if (over_ && loop_->next_wake() == never) return;
+    if (blind_ && surroundings_.clock.now() - last_tick_ < configuration_.poll) return;
     ++out_;
     connector_.ask([this, to = loop_->next_wake()] {
       inbox_.put(Advanced{cluster_.advance(to, call_deadline)});
@@ -178,7 +188,10 @@ class Daemon {
   void take(Advanced& advanced) {
     --out_;
     blind_ = !advanced.time;
-    if (!advanced.time) return;
+    if (!advanced.time) {
+      last_tick_ = surroundings_.clock.now();
+      return;
+    }
     const bool is_new = advanced.time->now > now_ || !ticked_;
     over_ = advanced.time->next == never && !is_new && loop_->jobs().waiting() == 0;
     now_ = advanced.time->now;
@@ -196,6 +209,10 @@ class Daemon {
   }
 
   void take(Visit& question) {
+    if (loop_->counts().readings == 0) {
+      (*question.answer)(http::busy_reply("the cluster has not been read yet"));
+      return;
+    }
     const State state = this->state();
     const auto decision = decision_of(question.request);
     if (!decision) {
@@ -225,6 +242,7 @@ class Daemon {
     ++out_;
     writer_.ask([this, batch = std::move(append.batch)] {
       inbox_.put(live::Event(live::Appended{journal_->append(batch)}));
+      (void)journal_->compact();  // an error shows at the next append
     });
   }
   void carry_out(live::MakeCall& call) {
@@ -251,7 +269,7 @@ class Daemon {
   void carry_out(live::Noted& noted) {
     const State state = this->state();
     if (noted.what == live::Noted::What::job) texts_.forget(noted.id);
-    if (noted.what == live::Noted::What::job)
+    if (noted.what == live::Noted::What::job && noted.change == live::Change::Kind::ended)
       if (const live::Attempt* const attempt = loop_->jobs().find(noted.id))
         forecasts_.note(attempt->seen);
     if (auto event = event_of(noted, state)) events_->publish(std::move(*event));
@@ -259,6 +277,10 @@ class Daemon {
   /// Crash-only: what the journal holds decides how it goes on.
   void carry_out(live::Stop& stop) {
     surroundings_.report(stop.error.message);
+    for (const auto& [number, answer] : asking_)
+      (*answer)(
+          http::error_reply(Error{ErrorCode::unavailable, "it could not be recorded; ask again"}));
+    asking_.clear();
     if (stop.error.code != ErrorCode::unavailable) {
       failed_ = stop.error;
       return;
@@ -277,7 +299,7 @@ class Daemon {
   const Surroundings& surroundings_;
   replay::RemoteCluster cluster_;  // the connector's thread alone, once it runs
   std::shared_ptr<http::EventLog> events_;
-  std::unique_ptr<journal::Journal> journal_;  // the writer's thread alone
+  std::unique_ptr<journal::Journal> journal_;  // the writer's thread, or while nothing is out
   std::unique_ptr<live::Loop> loop_;
   Inbox<Arrival> inbox_;
   std::unique_ptr<http::Server> door_;
@@ -286,7 +308,7 @@ class Daemon {
   SimTime now_;
   std::size_t out_ = 0;  // effects whose events are still to come
   bool over_ = false, ticked_ = false;
-  std::atomic<bool> blind_ = false;
+  std::atomic<bool> blind_ = true;  // until the first reading
   JobTexts texts_;
   Forecasts forecasts_;
   std::optional<Forecast> forecast_;  // the last one

@@ -17,7 +17,7 @@ constexpr std::size_t most_past = 20'000;
 struct Pools {
   std::vector<PartitionSpec> specs;
   std::map<std::string, std::uint32_t> numbers;
-  std::map<std::string, std::uint32_t> node_numbers;
+  std::map<std::string, std::pair<std::uint32_t, std::uint32_t>> node_numbers;  // pool, place
   std::vector<NodeChange> changes;
 
   Pools(const live::Actions& actions, SimTime now) {
@@ -32,18 +32,18 @@ struct Pools {
       PartitionSpec& spec = specs[found->second];
       if (node.gpus != spec.gpus_per_node) continue;
       const auto number = static_cast<std::uint32_t>(spec.nodes++);
-      node_numbers[name] = number;
+      node_numbers[name] = {found->second, number};
       if (node.state != NodeState::up) changes.push_back({now, found->second, number, node.state});
     }
   }
 
-  /// Empty where one of the GPUs is not known: a placer then finds some.
-  [[nodiscard]] Placement where(const SeenJob& job) const {
+  /// Empty where a GPU is not known, or of another pool: a placer then finds some.
+  [[nodiscard]] Placement where(const SeenJob& job, std::uint32_t pool) const {
     Placement placed;
     for (const NodeGpus& each : job.nodes) {
       const auto node = node_numbers.find(each.node);
-      if (node == node_numbers.end() || each.gpus.empty()) return {};
-      Slice& slice = placed.emplace_back(Slice{node->second, 0});
+      if (node == node_numbers.end() || node->second.first != pool || each.gpus.empty()) return {};
+      Slice& slice = placed.emplace_back(Slice{node->second.second, 0});
       for (const std::int32_t gpu : each.gpus)
         if (gpu >= 0 && gpu < 64) slice.gpus |= std::uint64_t{1} << gpu;
     }
@@ -119,7 +119,7 @@ std::shared_ptr<Question> Forecasts::question(const live::Loop& loop, SimTime no
     row.gpus = job.gpus;
     row.submit = job.submitted;
     row.started = rows[i].submitted.start;
-    if (row.started) row.where = pools.where(job);
+    if (row.started) row.where = pools.where(job, row.pool);
     row.kept_out = job.held;
     made->rows.push_back(i);
   }

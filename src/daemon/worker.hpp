@@ -46,7 +46,8 @@ class Worker {
  private:
   void run(const std::stop_token& stop) {
     while (!stop.stop_requested())
-      for (const auto& work : inbox_.take(std::chrono::milliseconds(100))) work();
+      for (const auto& work : inbox_.take(std::chrono::milliseconds(100)))
+        if (!stop.stop_requested()) work();
   }
   Inbox<std::function<void()>> inbox_;
   std::jthread thread_;  // last: it uses what stands above

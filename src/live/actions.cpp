@@ -178,12 +178,14 @@ std::vector<Action> Actions::take_ended() { return std::exchange(ended_, {}); }
 void Actions::returned(std::int64_t id, const CallReply& reply, std::uint64_t reading,
                        SimTime now) {
   const auto found = calls_.find(id);
-  if (found == calls_.end()) return;  // it was seen already
+  if (found == calls_.end()) return;     // it was seen already
+  constexpr std::size_t longest = 1000;  // of what a cluster says
   found->second.reply = reply;
+  found->second.reply->text.resize(std::min(reply.text.size(), longest));
   found->second.reading = reading;
   found->second.since = now;
   Action& action = actions_.at(id);
-  if (action.state() == intended) step(action, {called, now, own_name, reply.text});
+  if (action.state() == intended) step(action, {called, now, own_name, found->second.reply->text});
   if (!settings_.rules.reads_outcomes) return judge_reply(action, now);
   if (!settings_.rules.ambiguous_stops && reply.outcome == CallOutcome::unknown) due_.push_back(id);
 }

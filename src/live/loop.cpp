@@ -100,17 +100,17 @@ void Loop::take(const Decided& event, SimTime now) {
     case close_breaker:
       actions_.close_breaker(event.by, now);
   }
-  effects_.emplace_back(Answer{event.number, std::move(result)});
+  answers_.push_back({event.number, std::move(result)});
 }
 
-void Loop::take(const Appended& event, SimTime now) {
+void Loop::take(const Appended& event, SimTime /*now*/) {
   appending_ = false;
   if (!event.result) {
     over_ = true;
     effects_.emplace_back(Stop{event.result.error()});
     return;
   }
-  (void)now;
+  give(promised_);
   for (DueCall& due : actions_.recorded()) {
     ++calls_out_;
     ++counts_.calls;
@@ -158,7 +158,11 @@ void Loop::flush(SimTime now) {
   for (auto& [what, by, note] : record.remarks)
     batch_.remarks.push_back({std::move(what), now, std::move(by), std::move(note)});
   if (record.past) batch_.kept.push_back({std::string(kept_past), std::move(*record.past)});
-  if (nothing_to_record()) return take(Appended{}, now);  // repeated calls need no new record
+  if (nothing_to_record()) {  // repeated calls need no new record
+    give(answers_);
+    return take(Appended{}, now);
+  }
+  std::ranges::move(std::exchange(answers_, {}), std::back_inserter(promised_));
   note_actions();
   appending_ = true;
   effects_.emplace_back(Append{std::exchange(batch_, {})});
@@ -171,6 +175,10 @@ void Loop::flush(SimTime now) {
   }
 }
 
+void Loop::give(std::vector<Answer>& answers) {
+  for (Answer& answer : std::exchange(answers, {})) effects_.emplace_back(std::move(answer));
+}
+
 bool Loop::nothing_to_record() const {
   return batch_.steps.empty() && batch_.actions.empty() && batch_.remarks.empty() &&
          batch_.events.empty() && batch_.kept.empty();
@@ -179,7 +187,7 @@ bool Loop::nothing_to_record() const {
 void Loop::note_actions() {
   const auto note = [&](std::int64_t id, ActionState state) {
     ++counts_.steps.at(static_cast<std::size_t>(state));
-    effects_.emplace_back(Noted{Noted::What::action, std::to_string(id), state});
+    effects_.emplace_back(Noted{Noted::What::action, std::to_string(id), state, {}});
   };
   for (const journal::NewStep& step : batch_.steps) note(step.action, step.step.state);
   for (const Action& action : batch_.actions)
@@ -190,7 +198,7 @@ void Loop::note_actions() {
 
 void Loop::tell(const Change& change, SimTime now) {
   ++counts_.changes.at(static_cast<std::size_t>(change.kind));
-  effects_.emplace_back(Noted{Noted::What::job, change.attempt.seen.id, {}});
+  effects_.emplace_back(Noted{Noted::What::job, change.attempt.seen.id, {}, change.kind});
   if (change.kind == Change::Kind::altered) return;
   const SeenJob& seen = change.attempt.seen;
   nlohmann::json body{{"submitted_s", seconds_of(seen.submitted)},
@@ -406,11 +414,8 @@ void Loop::begin_anew(Pool& pool, SimTime now) {
 }
 
 void Loop::decide(Pool& pool, SimTime now) {
-  const bool acts = actions_.settings().modes.order != Mode::shadow;
-  for (const VirtualCluster::Decision& decision : pool.cluster.decide(now)) {
+  for (const VirtualCluster::Decision& decision : pool.cluster.decide(now))
     carry_out(pool, decision, now);
-    pool.surprised = pool.surprised || !acts;  // nothing of it happens
-  }
 }
 
 void Loop::carry_out(Pool& pool, const VirtualCluster::Decision& decision, SimTime now) {
@@ -418,10 +423,7 @@ void Loop::carry_out(Pool& pool, const VirtualCluster::Decision& decision, SimTi
   const Attempt* const attempt = id == ids_.end() ? nullptr : jobs_.find(id->second);
   if (attempt == nullptr || attempt->number != decision.job) return;
   const bool starts = decision.kind == Plan::Decision::Kind::start;
-  if (actions_.settings().modes.order == Mode::shadow && !shadowed_.insert(decision.job).second)
-    return;
   Proposal proposal;
-  proposal.area = decision.beside || !starts ? Area::pack : Area::order;
   proposal.of_policy = true;
   proposal.call = {.kind = starts ? ActionKind::start : ActionKind::evict,
                    .job = attempt->seen.id,
@@ -431,6 +433,11 @@ void Loop::carry_out(Pool& pool, const VirtualCluster::Decision& decision, SimTi
   if (decision.beside)
     if (const auto other = ids_.find(*decision.beside); other != ids_.end())
       proposal.call.shared_with = other->second;
+  proposal.area = area_of(proposal.call);
+  // What is only recorded does not happen, and is recorded once.
+  const bool acts = actions_.settings().modes.of(proposal.area) >= Mode::approve;
+  pool.surprised = pool.surprised || !acts;
+  if (!acts && !shadowed_.insert(decision.job).second) return;
   const auto action = actions_.propose(std::move(proposal), now);
   if (!action)
     pool.surprised = true;

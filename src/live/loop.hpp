@@ -70,6 +70,7 @@ struct List {
   std::uint64_t number = 0;
   SimTime ended_since;
 };
+/// Comes once the record of what was decided is safe.
 struct Answer {
   std::uint64_t number = 0;
   Result<std::int64_t> result;  ///< of an undo the new action, else the action
@@ -78,7 +79,8 @@ struct Answer {
 struct Noted {
   enum class What : std::uint8_t { job, action } what;
   std::string id;
-  ActionState state = ActionState::planned;  ///< of an action
+  ActionState state = ActionState::planned;     ///< of an action
+  Change::Kind change = Change::Kind::altered;  ///< of a job
 };
 /// The loop is over.
 struct Stop {
@@ -170,6 +172,7 @@ class Loop {
   void flush(SimTime now);
   [[nodiscard]] bool nothing_to_record() const;
   void note_actions();
+  void give(std::vector<Answer>& answers);
 
   LoopOptions options_;
   Jobs jobs_;
@@ -184,6 +187,7 @@ class Loop {
   std::set<std::int64_t> profiler_calls_;        // actions that have not come back
   journal::Batch batch_;
   std::vector<Effect> effects_;
+  std::vector<Answer> answers_, promised_;  // without a record, and with the batch on its way
   bool appending_ = false, over_ = false, listing_ = false, read_before_ = false;
   bool blind_ = false;          // the last reading failed
   std::uint64_t readings_ = 0;  // asked for

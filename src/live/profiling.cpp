@@ -39,13 +39,13 @@ void Loop::end_profiles(SimTime now) {
     profiles_.erase(number);
     if (attempt == nullptr || attempt->number != number) continue;
     Proposal proposal;
-    proposal.area = Area::order;
     proposal.of_policy = true;
     proposal.call = {.kind = ActionKind::evict,
                      .job = attempt->seen.id,
                      .submitted = attempt->seen.submitted,
                      .restarts = attempt->seen.restarts};
     proposal.why = {"it has been measured"};
+    proposal.area = area_of(proposal.call);
     const auto action = actions_.propose(std::move(proposal), now);
     constexpr Seconds again{60};
     if (!action)

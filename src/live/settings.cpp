@@ -33,7 +33,6 @@ Area area_of(const ActionCall& call) {
     case test_nodes:
       return Area::recover;
     case evict:
-      return Area::pack;
     case start:
       return call.shared_with.empty() ? Area::order : Area::pack;
     case ActionKind::annotate:

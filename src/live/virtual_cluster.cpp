@@ -201,7 +201,6 @@ void VirtualCluster::take(const Plan::Decision& decision, SimTime now,
   using enum Plan::Decision::Kind;
   JobInfo& info = infos_.at(decision.job);
   Decision made{.kind = decision.kind, .job = known_.at(decision.job).job.number};
-  made.estimate_s = info.estimate.count();
   if (decision.kind == start) {
     info.running = true;
     info.run_since = now;
@@ -216,6 +215,8 @@ void VirtualCluster::take(const Plan::Decision& decision, SimTime now,
     info.attained = decision.kind == preempt ? info.run_time(now) : Seconds(0);
     info.running = info.sharing = false;
     info.alone = info.alone || decision.kind == evict;
+    for (const JobId other : running_on(decision.left, decision.job))
+      made.beside = known_.at(other).job.number;
     see_sharing(decision.left);
   }
   taken.push_back(std::move(made));

@@ -85,14 +85,12 @@ class VirtualCluster {
     Plan::Decision::Kind kind;
     std::uint64_t job;
     std::vector<NodeGpus> where{};          ///< start
-    std::optional<std::uint64_t> beside{};  ///< start on GPUs that this one holds
-    double estimate_s = 0;
+    std::optional<std::uint64_t> beside{};  ///< on GPUs that this one holds, too
   };
   /// Asks the policy if something happened or it wished to be asked by now.
   std::vector<Decision> decide(SimTime now);
   /// When it wishes to be asked although nothing happened.
   [[nodiscard]] SimTime next_call() const { return next_call_; }
-  [[nodiscard]] const std::string& name() const { return setup_.name; }
   [[nodiscard]] const Cluster& cluster() const { return cluster_; }
 
  private:

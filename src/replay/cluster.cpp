@@ -124,17 +124,6 @@ void ReplayCluster::follow(std::size_t vc, const View& view) {
   }
 }
 
-std::vector<NodeGpus> ReplayCluster::names(const Vc& vc, const Placement& where) const {
-  std::vector<NodeGpus> named;
-  for (const Slice& slice : where) {
-    NodeGpus& node = named.emplace_back();
-    node.node = fmt::format("{}-{}", vc.name, slice.node);
-    for (std::uint64_t rest = slice.gpus; rest != 0; rest &= rest - 1)
-      node.gpus.push_back(std::countr_zero(rest));
-  }
-  return named;
-}
-
 ReplayCluster::Vc* ReplayCluster::vc_of_node(const std::string& name, std::uint32_t& node) {
   const std::size_t dash = name.rfind('-');
   if (dash == std::string::npos) return nullptr;

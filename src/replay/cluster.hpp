@@ -61,7 +61,6 @@ class ReplayCluster final : public Connector {
     JobId id{};                    // in its engine, of the present attempt
   };
   void follow(std::size_t vc, const View& view);
-  [[nodiscard]] std::vector<NodeGpus> names(const Vc& vc, const Placement& where) const;
   [[nodiscard]] std::optional<Placement> placement(const Vc& vc,
                                                    const std::vector<NodeGpus>& where) const;
   [[nodiscard]] Vc* vc_of_node(const std::string& name, std::uint32_t& node);

@@ -89,6 +89,10 @@ void RemoteCluster::merge(Listing changes) {
 }
 
 Result<Listing> RemoteCluster::list(SimTime ended_since, Deadline within) {
+  if (!connection_) {  // it may be another cluster by now
+    last_ = {.version = -1, .now = {}, .jobs = {}, .ended_since = {}, .nodes = {}};
+    places_.clear();
+  }
   // What had ended before comes back only with everything.
   const std::int64_t after = ended_since >= last_.ended_since ? last_.version : -1;
   auto changes =
@@ -140,7 +144,9 @@ Result<RemoteCluster::Time> RemoteCluster::advance(SimTime to, Deadline within) 
     return found != answer->end() && found->is_number_integer() ? at(found->get<std::int64_t>())
                                                                 : never;
   };
-  return Time{instant("now_s"), instant("next_s")};
+  const Time time{instant("now_s"), instant("next_s")};
+  if (time.now == never) return fail(ErrorCode::invalid, "the cluster's answer: no time");
+  return time;
 }
 
 }  // namespace schedmate::replay

@@ -29,6 +29,8 @@ class Server {
         ledger_(options.ledger, std::ios::app) {}
 
   Result<void> run() {
+    if (!options_.ledger.empty() && !ledger_)
+      return fail(ErrorCode::unavailable, options_.ledger + ": cannot be written");
     auto door = listen_on(options_.socket);
     if (!door) return tl::unexpected(door.error());
     while (!options_.stopped()) {

@@ -50,6 +50,9 @@ def by_approval(daemon, trace):
     expect("that job alone was started", len(started) == 1 and f'"{action["call"]["job"]}"' in started[0])
     by = [step["by"] for step in site.ask("GET", path)[1]["steps"] if step["state"] == "approved"]
     expect("who approved is on record", by == ["uid 0"] or by and by[0].startswith("uid "))
+    other = site.ask("GET", "/api/v1/actions?state=waiting")[1]["actions"][-1]["id"]
+    expect("the answer to a rejection is what is on record",
+           site.ask("POST", f"/api/v1/actions/{other}/reject")[1]["state"] == "rejected")
     status, error = site.ask("POST", path + "/approve")
     expect("a second approval is a conflict", status == 409 and "its end" in error["message"])
     status, error = site.ask("POST", path + "/undo")

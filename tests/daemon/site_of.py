@@ -59,6 +59,6 @@ class Site:
 
     def answers(self):
         try:
-            return self.ask("GET", "/healthz")[0] == 200
+            return self.ask("GET", "/readyz")[1]["ready"]
         except OSError:
             return False

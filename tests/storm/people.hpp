@@ -16,7 +16,7 @@
 
 namespace schedmate::storm {
 
-/// Which mode rules an action of this kind.
+/// Which mode rules an action of this kind. Written apart from the loop's rule, which it checks.
 [[nodiscard]] live::Area area_of(const ActionCall& call);
 
 class People {

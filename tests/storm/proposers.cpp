@@ -21,7 +21,6 @@ live::Area area_of(const ActionCall& call) {
     case test_nodes:
       return live::Area::recover;
     case evict:
-      return live::Area::pack;
     case start:
       return call.shared_with.empty() ? live::Area::order : live::Area::pack;
     case annotate:
