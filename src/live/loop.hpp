@@ -27,7 +27,6 @@
 #include "live/virtual_cluster.hpp"
 
 namespace schedmate::live {
-
 // Events: what has happened.
 /// The reading that effect List{number} asked for.
 struct Listed {
@@ -89,7 +88,7 @@ struct Stop {
 using Effect = std::variant<Append, MakeCall, List, Answer, Noted, Stop>;
 
 /// A stage in front of the pools that runs each small job for a short time to measure it
-/// (Lucid 3.2). Its first attempt goes there; those that do not end in time go on to their pool.
+/// (Lucid 3.2). Its first attempt goes there; who does not end in time goes on to its pool.
 struct Profiling {
   std::string pool{};  ///< the partition of its nodes; "": there is no such stage
   Seconds time{200};
