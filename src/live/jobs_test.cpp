@@ -182,6 +182,8 @@ TEST_CASE("held, released, ordered, noted: altered") {
   watch.site.change("1").order = 3;
   CHECK(watch.look() == "altered 1");
   CHECK(watch.changes.front().before.held);
+  watch.site.change("1").note = "x";
+  CHECK(watch.look() == "altered 1");
   watch.site.begin("1", on_a0);
   watch.look();
   watch.site.change("1").nodes = {{"a-1", {0, 1, 2, 3}}};
