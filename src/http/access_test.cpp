@@ -121,11 +121,11 @@ TEST_CASE("a caller is known by uid on one door and by token on the other") {
   const HttpHouse house;
   RawClient client(house.socket());
   client.send("GET /api/v1/jobs?state=running&user=a%20b+c HTTP/1.0\r\n\r\n");
-  const auto by_uid = Document::parse(body_of(client.read()));
+  const auto by_uid = testing::answered(client.read());
   CHECK(by_uid["user"] == "me");
   CHECK(by_uid["by"] == fmt::format("uid {}", ::geteuid()));
   CHECK(by_uid["query"]["user"] == "a b c");
-  const auto by_token = Document::parse(body_of(house.ask("GET /api/v1/jobs", house.bob)));
+  const auto by_token = testing::answered(house.ask("GET /api/v1/jobs", house.bob));
   CHECK(by_token["user"] == "bob");
   CHECK(by_token["by"] == "token of bob");
   // A token on the unix socket is not looked at, a cookie nowhere.

@@ -11,10 +11,9 @@
 namespace schedmate::http {
 namespace {
 
-using testing::body_of;
+using testing::answered;
 using testing::HttpHouse;
 using testing::RawClient;
-using testing::status_of;
 
 std::string head_of(const HttpHouse& house, std::size_t bytes, const std::string& more = "") {
   return fmt::format(
@@ -41,9 +40,7 @@ TEST_CASE("a body arrives whole, however it is cut") {
     RawClient client = house.knock();
     client.send(head_of(house, body.size()));
     for (std::size_t at = 0; at < body.size(); at += part) client.send(body.substr(at, part));
-    const auto reply = client.read();
-    REQUIRE(status_of(reply) == 200);
-    const auto document = Document::parse(body_of(reply));
+    const Document document = answered(client.read());
     CHECK(document["body"] == sha256(body));
     CHECK(document["read"] == true);
   }
@@ -57,16 +54,12 @@ TEST_CASE("a client that waits to be asked for its body is asked") {
   const std::string asked = client.read("\r\n\r\n");
   CHECK(asked == "HTTP/1.1 100 Continue\r\n\r\n");
   client.send(body);
-  const std::string reply = client.read().substr(asked.size());
-  REQUIRE(status_of(reply) == 200);
-  CHECK(Document::parse(body_of(reply))["body"] == sha256(body));
+  CHECK(answered(client.read().substr(asked.size()))["body"] == sha256(body));
 }
 
 TEST_CASE("a sealed body is not read before its handler has checked the seal") {
   const HttpHouse house;
-  const auto reply = house.ask("POST /api/v1/probe", "", "", "no JSON");
-  REQUIRE(status_of(reply) == 200);
-  const auto document = Document::parse(body_of(reply));
+  const Document document = answered(house.ask("POST /api/v1/probe", "", "", "no JSON"));
   CHECK(document["body"] == sha256("no JSON"));
   CHECK(document["read"] == false);
 }

@@ -82,9 +82,7 @@ TEST_CASE("what the witnesses said is kept with the action") {
 }
 
 TEST_CASE("plant: without two_witnesses, a rumour drains a node") {
-  Settings settings = RulesDesk::all_act();
-  settings.rules.two_witnesses = false;
-  RulesDesk desk(40, settings);
+  RulesDesk desk(40, RulesDesk::without(&Rules::two_witnesses));
   CHECK(desk.propose({.call = testing::drain_of("a-1"), .area = Area::recover}));
 }
 
@@ -162,9 +160,8 @@ TEST_CASE("over the cap of requeues of a job an operator decides") {
 }
 
 TEST_CASE("plant: without caps, all nodes could be drained") {
-  Settings settings = with_caps({.drained_nodes_max = 1, .breaker_pct = 50});
-  settings.rules.caps = false;
-  RulesDesk desk(100, settings);
+  RulesDesk desk(100, RulesDesk::without(&Rules::caps,
+                                         with_caps({.drained_nodes_max = 1, .breaker_pct = 50})));
   CHECK(drain_all(desk, 0, 3) == Words{"intended", "intended", "intended"});
 }
 
@@ -251,9 +248,8 @@ TEST_CASE("shadow counts nothing: no breaker opens for what nobody does") {
 }
 
 TEST_CASE("plant: without the breaker, a rack is drained on one day") {
-  Settings settings = with_caps({.drained_nodes_max = 99, .drained_pct_max = 99});
-  settings.rules.breaker = false;
-  RulesDesk desk(40, settings);
+  RulesDesk desk(40, RulesDesk::without(&Rules::breaker, with_caps({.drained_nodes_max = 99,
+                                                                    .drained_pct_max = 99})));
   CHECK(drain_all(desk, 0, 10) == Words(10, "intended"));
 }
 

@@ -10,14 +10,20 @@ namespace schedmate::live {
 namespace {
 
 using Desk = testing::ActingDesk;
-using Fate = testing::MadeSite::Fate;
+using Fate = Desk::Fate;
 using testing::call_of;
 using testing::order_of;
 
-Settings in_mode(Mode mode) {
-  Settings made = Desk::all_act();
-  made.modes = {mode, mode, mode, mode, mode};
+/// Operators decide, as long as that.
+Settings approve_within(Seconds time) {
+  Settings made = Desk::all_in(Mode::approve);
+  made.waits.approval = time;
   return made;
+}
+
+/// A new job is to get the order 5.
+std::int64_t order(Desk& desk, const std::string& job) {
+  return desk.propose({.call = order_of(desk.site.submit(job), 5)}).value();
 }
 
 std::int64_t hold(Desk& desk, const std::string& job) {
@@ -31,10 +37,32 @@ std::int64_t requeue(Desk& desk, const std::string& job) {
       .value();
 }
 
+std::int64_t notify(Desk& desk) {
+  return desk.propose({.call = {.kind = ActionKind::notify, .text = "hello"}}).value();
+}
+
+/// Job 1, a call that was to hold it, and a reading after that.
+struct HoldCall {
+  Desk desk;
+  std::int64_t id = 0;
+  explicit HoldCall(Fate fate, Settings settings = Desk::all_act()) : desk(4, std::move(settings)) {
+    desk.site.submit("1");
+    desk.site.next({fate});
+    id = hold(desk, "1");
+    desk.turn();
+  }
+  [[nodiscard]] std::string way() const { return desk.way(id); }
+  /// Until there has been time enough for its effect to show.
+  void wait_for_outcome() {
+    desk.site.pass(Seconds(60));
+    desk.turn();
+  }
+};
+
 // Modes ------------------------------------------------------------------------------------------
 
 TEST_CASE("observe: nothing is planned") {
-  Desk desk(4, in_mode(Mode::observe));
+  Desk desk(4, Desk::all_in(Mode::observe));
   CHECK(!desk.propose({.call = order_of(desk.site.submit("1"), 5)}));
   desk.turn();
   CHECK(desk.known() == 0);
@@ -43,18 +71,18 @@ TEST_CASE("observe: nothing is planned") {
 }
 
 TEST_CASE("shadow: planned, shadowed, and never called") {
-  Desk desk(4, in_mode(Mode::shadow));
-  const auto id = desk.propose({.call = order_of(desk.site.submit("1"), 5)});
+  Desk desk(4, Desk::all_in(Mode::shadow));
+  const auto id = order(desk, "1");
   desk.turn();
   desk.restart();
   desk.turn();
-  CHECK(desk.way(id.value()) == "planned shadowed");
+  CHECK(desk.way(id) == "planned shadowed");
   CHECK(desk.site.calls().empty());
-  CHECK(!desk.approve(*id));
+  CHECK(!desk.approve(id));
 }
 
 TEST_CASE("shadow holds nobody up: the target is free for the next decision") {
-  Desk desk(4, in_mode(Mode::shadow));
+  Desk desk(4, Desk::all_in(Mode::shadow));
   const SeenJob job = desk.site.submit("1");
   CHECK(desk.propose({.call = order_of(job, 5)}));
   CHECK(desk.propose({.call = order_of(job, 6)}));
@@ -62,7 +90,7 @@ TEST_CASE("shadow holds nobody up: the target is free for the next decision") {
 
 TEST_CASE("act: planned, intended, called, verified") {
   Desk desk(4);
-  const auto id = desk.propose({.call = order_of(desk.site.submit("1"), 5)}).value();
+  const auto id = order(desk, "1");
   CHECK(desk.way(id) == "planned intended");
   desk.turn();
   CHECK(desk.way(id) == "planned intended called verified");
@@ -70,7 +98,7 @@ TEST_CASE("act: planned, intended, called, verified") {
 }
 
 TEST_CASE("each area obeys its own mode") {
-  Settings settings = in_mode(Mode::act);
+  Settings settings = Desk::all_act();
   settings.modes.annotate = Mode::observe;
   settings.modes.recover = Mode::approve;
   settings.modes.pack = Mode::shadow;
@@ -84,10 +112,8 @@ TEST_CASE("each area obeys its own mode") {
 }
 
 TEST_CASE("plant: without obeys_modes, shadow acts") {
-  Settings settings = in_mode(Mode::shadow);
-  settings.rules.obeys_modes = false;
-  Desk desk(4, settings);
-  CHECK(desk.propose({.call = order_of(desk.site.submit("1"), 5)}));
+  Desk desk(4, Desk::without(&Rules::obeys_modes, Desk::all_in(Mode::shadow)));
+  order(desk, "1");
   desk.turn();
   CHECK(desk.site.calls().size() == 1);
 }
@@ -95,8 +121,8 @@ TEST_CASE("plant: without obeys_modes, shadow acts") {
 // Approvals --------------------------------------------------------------------------------------
 
 TEST_CASE("approve: waits, and is called once an operator said so") {
-  Desk desk(4, in_mode(Mode::approve));
-  const auto id = desk.propose({.call = order_of(desk.site.submit("1"), 5)}).value();
+  Desk desk(4, Desk::all_in(Mode::approve));
+  const auto id = order(desk, "1");
   desk.turn();
   desk.turn();
   CHECK(desk.way(id) == "planned waiting");
@@ -109,8 +135,8 @@ TEST_CASE("approve: waits, and is called once an operator said so") {
 }
 
 TEST_CASE("what was rejected is never called") {
-  Desk desk(4, in_mode(Mode::approve));
-  const auto id = desk.propose({.call = order_of(desk.site.submit("1"), 5)}).value();
+  Desk desk(4, Desk::all_in(Mode::approve));
+  const auto id = order(desk, "1");
   CHECK(desk.reject(id));
   desk.turn();
   CHECK(desk.way(id) == "planned waiting rejected");
@@ -120,10 +146,8 @@ TEST_CASE("what was rejected is never called") {
 }
 
 TEST_CASE("what nobody decides on expires") {
-  Settings settings = in_mode(Mode::approve);
-  settings.waits.approval = Seconds(100);
-  Desk desk(4, settings);
-  const auto id = desk.propose({.call = order_of(desk.site.submit("1"), 5)}).value();
+  Desk desk(4, approve_within(Seconds(100)));
+  const auto id = order(desk, "1");
   desk.pass(Seconds(99));
   CHECK(desk.state(id) == ActionState::waiting);
   desk.pass(Seconds(1));
@@ -132,11 +156,8 @@ TEST_CASE("what nobody decides on expires") {
 }
 
 TEST_CASE("an approval that waits survives a restart, and its time goes on") {
-  Settings settings = in_mode(Mode::approve);
-  settings.waits.approval = Seconds(100);
-  Desk desk(4, settings);
-  const auto a = desk.propose({.call = order_of(desk.site.submit("1"), 5)}).value();
-  const auto b = desk.propose({.call = order_of(desk.site.submit("2"), 5)}).value();
+  Desk desk(4, approve_within(Seconds(100)));
+  const auto a = order(desk, "1"), b = order(desk, "2");
   desk.pass(Seconds(60));
   desk.restart();
   CHECK(desk.approve(a));
@@ -148,7 +169,7 @@ TEST_CASE("an approval that waits survives a restart, and its time goes on") {
 
 TEST_CASE("only what waits can be approved or rejected") {
   Desk desk(4);
-  const auto id = desk.propose({.call = order_of(desk.site.submit("1"), 5)}).value();
+  const auto id = order(desk, "1");
   CHECK(desk.approve(id).error().code == ErrorCode::conflict);
   CHECK(desk.reject(id).error().code == ErrorCode::conflict);
   CHECK(desk.approve(99).error().code == ErrorCode::not_found);
@@ -157,46 +178,26 @@ TEST_CASE("only what waits can be approved or rejected") {
 // Outcomes (rule 1) ------------------------------------------------------------------------------
 
 TEST_CASE("refused, and the cluster does not show it: failed") {
-  Desk desk(4);
-  desk.site.submit("1");
-  desk.site.next({Fate::refused});
-  const auto id = hold(desk, "1");
-  desk.turn();
-  CHECK(desk.way(id) == "planned intended called failed");
-  CHECK(desk.action(id).steps.back().note == "not today");
+  const HoldCall call(Fate::refused);
+  CHECK(call.way() == "planned intended called failed");
+  CHECK(call.desk.action(call.id).steps.back().note == "not today");
 }
 
 TEST_CASE("the outcome is what is read: refused, but done, is verified") {
-  Desk desk(4);
-  desk.site.submit("1");
-  desk.site.next({Fate::lies_refused});
-  const auto id = hold(desk, "1");
-  desk.turn();
-  CHECK(desk.way(id) == "planned intended called verified");
+  CHECK(HoldCall(Fate::lies_refused).way() == "planned intended called verified");
 }
 
 TEST_CASE("the outcome is what is read: said to be done, but not there, is failed in the end") {
-  Desk desk(4);
-  desk.site.submit("1");
-  desk.site.next({Fate::lies_done});
-  const auto id = hold(desk, "1");
-  desk.turn();
-  CHECK(desk.state(id) == ActionState::called);
-  desk.site.pass(Seconds(60));
-  desk.turn();
-  CHECK(desk.way(id) == "planned intended called failed");
+  HoldCall call(Fate::lies_done);
+  CHECK(call.way() == "planned intended called");
+  call.wait_for_outcome();
+  CHECK(call.way() == "planned intended called failed");
 }
 
 TEST_CASE("plant: without reads_outcomes, what the cluster says wrongly is believed") {
-  Settings settings = in_mode(Mode::act);
-  settings.rules.reads_outcomes = false;
-  Desk desk(4, settings);
-  desk.site.submit("1");
-  desk.site.next({Fate::lies_done});
-  const auto id = hold(desk, "1");
-  desk.turn();
-  CHECK(desk.way(id).starts_with("planned intended called verified"));
-  CHECK(!desk.site.see("1").held);
+  HoldCall call(Fate::lies_done, Desk::without(&Rules::reads_outcomes));
+  CHECK(call.way().starts_with("planned intended called verified"));
+  CHECK(!call.desk.site.see("1").held);
 }
 
 TEST_CASE("a reading that was asked for before the call came back tells nothing against it") {
@@ -228,15 +229,15 @@ TEST_CASE("what is seen before the call comes back is verified by way of called"
 
 TEST_CASE("a notice is silent: its answer must do") {
   Desk desk(4);
-  const auto said = desk.propose({.call = {.kind = ActionKind::notify, .text = "hello"}}).value();
+  const auto said = notify(desk);
   desk.turn();
   CHECK(desk.way(said) == "planned intended called verified");
   desk.site.next({Fate::refused});
-  const auto no = desk.propose({.call = {.kind = ActionKind::notify, .text = "hello"}}).value();
+  const auto no = notify(desk);
   desk.turn();
   CHECK(desk.way(no) == "planned intended called failed");
   desk.site.next({Fate::lost_after});
-  const auto lost = desk.propose({.call = {.kind = ActionKind::notify, .text = "hello"}}).value();
+  const auto lost = notify(desk);
   desk.turn();
   CHECK(desk.way(lost) == "planned intended called ambiguous");
   desk.site.pass(Seconds(60));
@@ -248,49 +249,32 @@ TEST_CASE("a notice is silent: its answer must do") {
 // Ambiguous means stop (rule 2) ------------------------------------------------------------------
 
 TEST_CASE("a lost hold that arrived is verified when it shows") {
-  Desk desk(4);
-  desk.site.submit("1");
-  desk.site.next({Fate::lost_after});
-  const auto id = hold(desk, "1");
-  desk.turn();
-  CHECK(desk.way(id) == "planned intended called verified");
+  CHECK(HoldCall(Fate::lost_after).way() == "planned intended called verified");
 }
 
 TEST_CASE("a lost hold that did not arrive is ambiguous, never repeated, and failed in the end") {
-  Desk desk(4);
-  desk.site.submit("1");
-  desk.site.next({Fate::lost_before});
-  const auto id = hold(desk, "1");
-  desk.turn();
-  CHECK(desk.way(id) == "planned intended called ambiguous");
-  for (int i = 0; i < 5; ++i) desk.turn();
-  desk.site.pass(Seconds(60));
-  desk.turn();
-  CHECK(desk.way(id) == "planned intended called ambiguous failed");
-  CHECK(desk.site.calls().size() == 1);
+  HoldCall call(Fate::lost_before);
+  CHECK(call.way() == "planned intended called ambiguous");
+  for (int i = 0; i < 5; ++i) call.desk.turn();
+  call.wait_for_outcome();
+  CHECK(call.way() == "planned intended called ambiguous failed");
+  CHECK(call.desk.site.calls().size() == 1);
 }
 
 TEST_CASE("an ambiguous one is verified by a later reading") {
-  Desk desk(4);
-  desk.site.submit("1");
-  desk.site.next({Fate::lost_before});
-  const auto id = hold(desk, "1");
-  desk.turn();
-  desk.site.change("1").held = true;
-  desk.site.change("1").mark = desk.action(id).call.text;
-  desk.turn();
-  CHECK(desk.way(id) == "planned intended called ambiguous verified");
+  HoldCall call(Fate::lost_before);
+  SeenJob& job = call.desk.site.change("1");
+  job.held = true;
+  job.mark = call.desk.action(call.id).call.text;
+  call.desk.turn();
+  CHECK(call.way() == "planned intended called ambiguous verified");
 }
 
 TEST_CASE("an ambiguous one is superseded when its target is gone") {
-  Desk desk(4);
-  desk.site.submit("1");
-  desk.site.next({Fate::lost_before});
-  const auto id = hold(desk, "1");
-  desk.turn();
-  desk.site.forget("1");
-  desk.turn();
-  CHECK(desk.way(id) == "planned intended called ambiguous superseded");
+  HoldCall call(Fate::lost_before);
+  call.desk.site.forget("1");
+  call.desk.turn();
+  CHECK(call.way() == "planned intended called ambiguous superseded");
 }
 
 TEST_CASE("called and its target has changed: superseded") {
@@ -306,13 +290,13 @@ TEST_CASE("called and its target has changed: superseded") {
 TEST_CASE("set_order is repeated at once, three times at most") {
   Desk desk(4);
   desk.site.next({Fate::lost_before, Fate::lost_before, Fate::done});
-  const auto id = desk.propose({.call = order_of(desk.site.submit("1"), 5)}).value();
+  const auto id = order(desk, "1");
   for (int i = 0; i < 3; ++i) desk.turn();
   CHECK(desk.way(id) == "planned intended called ambiguous verified");
   CHECK(desk.site.calls().size() == 3);
 
   desk.site.next({Fate::lost_before, Fate::lost_before, Fate::lost_before, Fate::done});
-  const auto lost = desk.propose({.call = order_of(desk.site.submit("2"), 5)}).value();
+  const auto lost = order(desk, "2");
   for (int i = 0; i < 6; ++i) desk.turn();
   desk.site.pass(Seconds(60));
   desk.turn();
@@ -384,15 +368,9 @@ TEST_CASE("a drain that does not show is planned anew on fresh witnesses, never 
 }
 
 TEST_CASE("plant: without ambiguous_stops, a lost hold is called again") {
-  Settings settings = in_mode(Mode::act);
-  settings.rules.ambiguous_stops = false;
-  Desk desk(4, settings);
-  desk.site.submit("1");
-  desk.site.next({Fate::lost_before, Fate::lost_before});
-  hold(desk, "1");
-  desk.turn();
-  desk.turn();
-  CHECK(desk.site.calls().size() == 2);
+  HoldCall call(Fate::lost_before, Desk::without(&Rules::ambiguous_stops));
+  call.desk.turn();
+  CHECK(call.desk.site.calls().size() == 2);
 }
 
 // Restarts ---------------------------------------------------------------------------------------
@@ -424,7 +402,7 @@ TEST_CASE("killed after the call: its effect is seen by the next process") {
 
 TEST_CASE("after a restart set_order is called again, as that does no harm") {
   Desk desk(4);
-  const auto id = desk.propose({.call = order_of(desk.site.submit("1"), 5)}).value();
+  const auto id = order(desk, "1");
   desk.restart();
   desk.turn();
   desk.turn();
@@ -432,14 +410,11 @@ TEST_CASE("after a restart set_order is called again, as that does no harm") {
 }
 
 TEST_CASE("a restart never uses an id again, and keeps targets busy") {
-  Desk desk(4);
-  const SeenJob job = desk.site.submit("1");
-  desk.site.next({Fate::lost_before});
-  const auto id = hold(desk, "1");
-  desk.turn();
-  desk.restart();
-  CHECK(!desk.propose({.call = call_of(ActionKind::cancel, job)}));
-  CHECK(desk.propose({.call = order_of(job, 5)}).value() == id + 1);
+  HoldCall call(Fate::lost_before);
+  const SeenJob job = call.desk.site.see("1");
+  call.desk.restart();
+  CHECK(!call.desk.propose({.call = call_of(ActionKind::cancel, job)}));
+  CHECK(call.desk.propose({.call = order_of(job, 5)}).value() == call.id + 1);
 }
 
 TEST_CASE("one at a time: an order, a job, a note and a node are targets of their own") {

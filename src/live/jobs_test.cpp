@@ -22,11 +22,25 @@ struct Watch {
   std::string look() {
     const auto listing = site.list(jobs.ended_since(), Connector::Deadline(1));
     changes = jobs.take(*listing);
+    return told();
+  }
+  [[nodiscard]] std::string told() const {
     std::string words;
     for (const Change& each : changes)
       words += (words.empty() ? "" : ", ") + std::string(name_of(each.kind)) + " " +
                each.attempt.seen.id;
     return words;
+  }
+  /// A new job, which was seen to wait.
+  void see_waiting(const std::string& id) {
+    site.submit(id);
+    REQUIRE(look() == "arrived " + id);
+  }
+  /// A new job, which was seen to run.
+  void see_running(const std::string& id) {
+    site.submit(id);
+    site.begin(id, on_a0);
+    REQUIRE(look() == "arrived " + id + ", started " + id);
   }
   /// Another process, which has what was kept.
   void restart() {
@@ -72,8 +86,7 @@ TEST_CASE("several things at once are told in their order") {
 
 TEST_CASE("a job that never ran ends without a start") {
   Watch watch;
-  watch.site.submit("1");
-  watch.look();
+  watch.see_waiting("1");
   watch.site.finish("1", EndState::cancelled);
   CHECK(watch.look() == "ended 1");
   watch.site.submit("2");
@@ -83,9 +96,7 @@ TEST_CASE("a job that never ran ends without a start") {
 
 TEST_CASE("a requeue ends one attempt, and another arrives") {
   Watch watch;
-  watch.site.submit("1");
-  watch.site.begin("1", on_a0);
-  watch.look();
+  watch.see_running("1");
   const auto first = watch.jobs.find("1")->number;
   watch.site.pass(Seconds(7));
   watch.site.requeue("1");
@@ -98,9 +109,7 @@ TEST_CASE("a requeue ends one attempt, and another arrives") {
 
 TEST_CASE("requeued and started again between two readings") {
   Watch watch;
-  watch.site.submit("1");
-  watch.site.begin("1", on_a0);
-  watch.look();
+  watch.see_running("1");
   watch.site.requeue("1");
   watch.site.begin("1", on_a0);
   CHECK(watch.look() == "ended 1, arrived 1, started 1");
@@ -119,9 +128,7 @@ TEST_CASE("a job that had ended comes back to the queue: its end is not told aga
 
 TEST_CASE("a job that goes back to the queue without a count of restarts is another attempt, too") {
   Watch watch;
-  watch.site.submit("1");
-  watch.site.begin("1", on_a0);
-  watch.look();
+  watch.see_running("1");
   SeenJob& job = watch.site.change("1");
   job.phase = JobPhase::queued;
   job.started.reset();
@@ -145,9 +152,7 @@ TEST_CASE("a job that is shown no more has vanished, unless its end was told") {
 
 TEST_CASE("an id that comes again is another job") {
   Watch watch;
-  watch.site.submit("1");
-  watch.site.begin("1", on_a0);
-  watch.look();
+  watch.see_running("1");
   watch.site.forget("1");
   watch.site.pass(Seconds(60));
   watch.site.submit("1");
@@ -158,9 +163,7 @@ TEST_CASE("an id that comes again is another job") {
 
 TEST_CASE("an id that comes again beside the job that ended is told after it") {
   Watch watch;
-  watch.site.submit("1");
-  watch.site.begin("1", on_a0);
-  watch.look();
+  watch.see_running("1");
   watch.site.finish("1");
   watch.site.pass(Seconds(60));
   watch.site.submit("1");
@@ -171,8 +174,7 @@ TEST_CASE("an id that comes again beside the job that ended is told after it") {
 
 TEST_CASE("held, released, ordered, noted: altered") {
   Watch watch;
-  watch.site.submit("1");
-  watch.look();
+  watch.see_waiting("1");
   watch.site.change("1").held = true;
   CHECK(watch.look() == "altered 1");
   CHECK(!watch.changes.front().before.held);
@@ -180,6 +182,8 @@ TEST_CASE("held, released, ordered, noted: altered") {
   watch.site.change("1").order = 3;
   CHECK(watch.look() == "altered 1");
   CHECK(watch.changes.front().before.held);
+  watch.site.change("1").note = "x";
+  CHECK(watch.look() == "altered 1");
   watch.site.begin("1", on_a0);
   watch.look();
   watch.site.change("1").nodes = {{"a-1", {0, 1, 2, 3}}};
@@ -200,8 +204,7 @@ TEST_CASE("a reading of a version that was taken, or of an older one, tells noth
 TEST_CASE("ends are asked for from five minutes before the last reading, never from earlier") {
   Watch watch;
   CHECK(watch.jobs.ended_since() == SimTime::min());
-  watch.site.submit("1");
-  watch.look();
+  watch.see_waiting("1");
   CHECK(watch.jobs.ended_since() == at(700));
   watch.site.listing().now = at(900);  // a clock that was set back
   watch.site.submit("2");
@@ -239,20 +242,17 @@ TEST_CASE("after a restart nothing is told twice, and nothing is missed") {
   watch.site.finish("leaves");
   watch.site.requeue("again");
   watch.site.submit("new");
-  std::string told;
   watch.look();
-  for (const Change& each : watch.changes)
-    if (each.kind != Change::Kind::altered)
-      told += std::string(name_of(each.kind)) + " " + each.attempt.seen.id + "; ";
-  CHECK(told == "started goes on; ended leaves; ended again; arrived again; arrived new; ");
+  std::erase_if(watch.changes,
+                [](const Change& each) { return each.kind == Change::Kind::altered; });
+  CHECK(watch.told() == "started goes on, ended leaves, ended again, arrived again, arrived new");
   CHECK(watch.jobs.find("runs")->seen.nodes == on_a0);
   CHECK(watch.look().empty());
 }
 
 TEST_CASE("after a restart an id that came again meanwhile is another job") {
   Watch watch;
-  watch.site.submit("1");
-  watch.look();
+  watch.see_waiting("1");
   watch.restart();
   watch.site.forget("1");
   watch.site.pass(Seconds(5));
@@ -262,8 +262,7 @@ TEST_CASE("after a restart an id that came again meanwhile is another job") {
 
 TEST_CASE("a job that was lost while nobody looked has vanished") {
   Watch watch;
-  watch.site.submit("1");
-  watch.look();
+  watch.see_waiting("1");
   watch.restart();
   watch.site.forget("1");
   CHECK(watch.look() == "vanished 1");
@@ -271,17 +270,14 @@ TEST_CASE("a job that was lost while nobody looked has vanished") {
 
 TEST_CASE("plant: without what was kept, lives are told again") {
   Watch watch;
-  watch.site.submit("1");
-  watch.site.begin("1", on_a0);
-  CHECK(watch.look() == "arrived 1, started 1");
+  watch.see_running("1");
   watch.jobs = Jobs();
   CHECK(watch.look() == "arrived 1, started 1");
 }
 
 TEST_CASE("what is kept of a job may be damaged: it is refused") {
   Watch watch;
-  watch.site.submit("1");
-  watch.look();
+  watch.see_waiting("1");
   const std::string text = Jobs::text(*watch.jobs.find("1"));
   Jobs jobs;
   CHECK(jobs.restore(text));
@@ -309,10 +305,7 @@ TEST_CASE("policies hear of ends first, then of starts and arrivals") {
   watch.site.finish("b");
   watch.look();
   sort_for_policies(watch.changes);
-  std::string told;
-  for (const Change& each : watch.changes)
-    told += std::string(name_of(each.kind)) + " " + each.attempt.seen.id + "; ";
-  CHECK(told == "ended b; ended a; started c; arrived e; altered d; ");
+  CHECK(watch.told() == "ended b, ended a, started c, arrived e, altered d");
 }
 
 }  // namespace

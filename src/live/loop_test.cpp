@@ -12,13 +12,7 @@ namespace schedmate::live {
 namespace {
 
 using House = testing::LiveHouse;
-using HouseFate = testing::MadeSite::Fate;
-
-Settings house_in(Mode mode) {
-  Settings made = testing::ActingDesk::all_act();
-  made.modes = {mode, mode, mode, mode, mode};
-  return made;
-}
+using testing::ActingDesk;
 
 Proposal order_proposal(House& house, const std::string& job, std::int64_t order) {
   return {.call = testing::order_of(house.site.see(job), order)};
@@ -41,7 +35,7 @@ std::size_t place_of(const std::vector<Effect>& effects) {
 struct BareLoop {
   testing::MadeSite site{4};
   Loop loop;
-  explicit BareLoop(const Settings& settings = house_in(Mode::act))
+  explicit BareLoop(const Settings& settings = ActingDesk::all_act())
       : loop(options_of(settings), {}, at(1000)) {
     site.submit("1");
     (void)loop.step(Ticked{}, at(1000));
@@ -97,16 +91,14 @@ TEST_CASE("one batch is on its way at a time; what happens meanwhile goes into t
 }
 
 TEST_CASE("plant: without record_first, the call leaves before its record") {
-  Settings settings = house_in(Mode::act);
-  settings.rules.record_first = false;
-  BareLoop bare(settings);
+  BareLoop bare(ActingDesk::without(&Rules::record_first));
   const auto effects = bare.propose(5);
   CHECK(place_of<MakeCall>(effects) < place_of<Append>(effects));
   CHECK(place_of<Append>(effects) < effects.size());
 }
 
 TEST_CASE("a disk that fails: nothing is called, and the next process begins with what is there") {
-  House house(4, house_in(Mode::act), House::Pools::none);
+  House house(4, ActingDesk::all_act(), House::Pools::none);
   house.site.submit("1");
   house.turn();
   house.disk_fails = true;
@@ -123,7 +115,7 @@ TEST_CASE("a disk that fails: nothing is called, and the next process begins wit
 // Readings ---------------------------------------------------------------------------------------
 
 TEST_CASE("after the calls have come back the cluster is read at once") {
-  House house(4, house_in(Mode::act), House::Pools::none);
+  House house(4, ActingDesk::all_act(), House::Pools::none);
   house.site.submit("1");
   house.turn();
   const auto readings = house.loop().counts().readings;
@@ -180,10 +172,10 @@ TEST_CASE("a policy that wishes to be asked hurries no reading of a cluster that
 }
 
 TEST_CASE("a lost call is read, not repeated, while others go on") {
-  House house(4, house_in(Mode::act), House::Pools::none);
+  House house(4, ActingDesk::all_act(), House::Pools::none);
   for (const char* id : {"1", "2"}) house.site.submit(id);
   house.turn();
-  house.site.next({HouseFate::lost_before});
+  house.site.next({House::Fate::lost_before});
   house.tell(Proposed{{.call = testing::call_of(ActionKind::hold, house.site.see("1"))}});
   house.tell(Proposed{order_proposal(house, "2", 5)});
   CHECK(house.actions() == "hold ambiguous, set_order verified");
@@ -195,7 +187,7 @@ TEST_CASE("a lost call is read, not repeated, while others go on") {
 // What is told -----------------------------------------------------------------------------------
 
 TEST_CASE("each life is told once, in the journal and over restarts") {
-  House house(4, house_in(Mode::observe), House::Pools::none);
+  House house(4, ActingDesk::all_in(Mode::observe), House::Pools::none);
   house.site.submit("1");
   house.site.begin("1", {{"a-0", {0, 1, 2, 3}}});
   house.turn();
@@ -218,7 +210,7 @@ TEST_CASE("each life is told once, in the journal and over restarts") {
 }
 
 TEST_CASE("what was told of a job is forgotten with it, and its end still told once") {
-  House house(4, house_in(Mode::observe), House::Pools::none);
+  House house(4, ActingDesk::all_in(Mode::observe), House::Pools::none);
   house.site.submit("1");
   house.site.finish("1");
   house.turn();
@@ -234,9 +226,8 @@ TEST_CASE("what was told of a job is forgotten with it, and its end still told o
 }
 
 TEST_CASE("plant: without tells_once, a restart tells lives again") {
-  Settings settings = house_in(Mode::observe);
-  settings.rules.tells_once = false;
-  House house(4, settings, House::Pools::none);
+  House house(4, ActingDesk::without(&Rules::tells_once, ActingDesk::all_in(Mode::observe)),
+              House::Pools::none);
   house.site.submit("1");
   house.turn();
   house.restart();
@@ -264,7 +255,7 @@ TEST_CASE("followers hear of jobs and actions that have changed") {
 // Proposals and operators ------------------------------------------------------------------------
 
 TEST_CASE("a proposal for an attempt that is over, or for nobody's job, is dropped") {
-  House house(4, house_in(Mode::act), House::Pools::none);
+  House house(4, ActingDesk::all_act(), House::Pools::none);
   house.site.submit("1");
   house.turn();
   Proposal old = order_proposal(house, "1", 5), other = old, nobody = old;
@@ -281,7 +272,7 @@ TEST_CASE("a proposal for an attempt that is over, or for nobody's job, is dropp
 }
 
 TEST_CASE("operators are answered") {
-  House house(4, house_in(Mode::approve), House::Pools::none);
+  House house(4, ActingDesk::all_in(Mode::approve), House::Pools::none);
   for (const char* id : {"1", "2"}) house.site.submit(id);
   house.turn();
   house.tell(Proposed{order_proposal(house, "1", 5)});
@@ -298,7 +289,7 @@ TEST_CASE("operators are answered") {
 }
 
 TEST_CASE("approvals expire without any reading") {
-  Settings settings = house_in(Mode::approve);
+  Settings settings = ActingDesk::all_in(Mode::approve);
   settings.waits.approval = Seconds(100);
   House house(4, settings, House::Pools::none);
   house.site.submit("1");
@@ -310,7 +301,7 @@ TEST_CASE("approvals expire without any reading") {
 }
 
 TEST_CASE("the breaker and the caps are kept over a restart") {
-  House house(40, house_in(Mode::act), House::Pools::none);
+  House house(40, ActingDesk::all_act(), House::Pools::none);
   house.turn();
   for (const char* node : {"a-1", "a-2", "a-3"})
     house.tell(Proposed{testing::sure_drain(node, house.site.now())});

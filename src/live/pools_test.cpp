@@ -9,7 +9,6 @@ namespace schedmate::live {
 namespace {
 
 using PoolHouse = testing::LiveHouse;
-using PoolFate = testing::MadeSite::Fate;
 
 Settings pool_in(Mode mode) {
   Settings made = testing::ActingDesk::all_act();
@@ -86,7 +85,7 @@ TEST_CASE("a job that is held while it waits is started no more") {
 TEST_CASE("a start that was refused is tried again after a minute, and others go first") {
   PoolHouse house(1);
   for (const char* id : {"1", "2"}) house.site.submit(id);
-  house.site.next({PoolFate::refused});
+  house.site.next({PoolHouse::Fate::refused});
   house.turns(2);
   CHECK(house.actions() == "start failed, start verified");
   CHECK(runs(house, "2"));
@@ -100,7 +99,7 @@ TEST_CASE("a start that was refused is tried again after a minute, and others go
 TEST_CASE("a start that was lost is not repeated before it is known to have failed") {
   PoolHouse house(1);
   house.site.submit("1");
-  house.site.next({PoolFate::lost_before});
+  house.site.next({PoolHouse::Fate::lost_before});
   house.turns(59);
   CHECK(house.site.calls().size() == 1);
   house.turns(70);
@@ -111,7 +110,7 @@ TEST_CASE("a start that was lost is not repeated before it is known to have fail
 TEST_CASE("a start that was lost but arrived is verified, and nothing is started there") {
   PoolHouse house(1);
   for (const char* id : {"1", "2"}) house.site.submit(id);
-  house.site.next({PoolFate::lost_after});
+  house.site.next({PoolHouse::Fate::lost_after});
   house.turns(3);
   CHECK(house.actions() == "start verified");
   CHECK(runs(house, "1"));
@@ -148,7 +147,7 @@ TEST_CASE("somebody else is faster: superseded, and the policy knows where the j
   house.site.submit("1");
   house.turn();
   REQUIRE(runs(house, "1"));
-  house.site.next({PoolFate::lies_refused});
+  house.site.next({PoolHouse::Fate::lies_refused});
   house.site.submit("2");
   house.turn();
   CHECK(house.actions() == "start verified, start verified");
@@ -256,7 +255,7 @@ TEST_CASE("after a restart what runs is adopted, and what waits goes on in its o
 TEST_CASE(
     "a start that was on its way at a restart is read, not repeated, and nobody takes its GPUs") {
   PoolHouse house(1);
-  house.site.next({PoolFate::lost_before});
+  house.site.next({PoolHouse::Fate::lost_before});
   for (const char* id : {"1", "2"}) house.site.submit(id);
   house.turn();
   house.restart();

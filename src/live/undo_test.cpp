@@ -9,7 +9,6 @@ namespace schedmate::live {
 namespace {
 
 using UndoDesk = testing::ActingDesk;
-using UndoFate = testing::MadeSite::Fate;
 
 std::int64_t done(UndoDesk& desk, Proposal proposal) {
   const auto id = desk.propose(std::move(proposal)).value();
@@ -20,8 +19,18 @@ std::int64_t done(UndoDesk& desk, Proposal proposal) {
 std::int64_t drained(UndoDesk& desk, const std::string& node) {
   return done(desk, testing::sure_drain(node, desk.now()));
 }
+/// A new job.
 std::int64_t held(UndoDesk& desk, const std::string& job) {
-  return done(desk, {.call = testing::call_of(ActionKind::hold, desk.site.see(job))});
+  return done(desk, {.call = testing::call_of(ActionKind::hold, desk.site.submit(job))});
+}
+/// Holds end by themselves after that time.
+Settings hold_for(Seconds time) {
+  Settings made = UndoDesk::all_act();
+  made.waits.hold = time;
+  return made;
+}
+void human_drains(UndoDesk& desk, const std::string& node) {
+  desk.site.change_node(node) = {node, "a", 4, NodeState::drained, "bob: new fans"};
 }
 /// Undone, and by whom.
 void undo(UndoDesk& desk, std::int64_t id) {
@@ -51,7 +60,6 @@ TEST_CASE("undo of a drain is no sign that somebody else lifted it: it may be dr
 
 TEST_CASE("undo of a hold: the job may start") {
   UndoDesk desk(4);
-  desk.site.submit("1");
   const auto id = held(desk, "1");
   CHECK(desk.site.see("1").held);
   undo(desk, id);
@@ -77,7 +85,7 @@ TEST_CASE("undo of a note: the text before") {
 TEST_CASE("an undo that is lost, or refused, leaves what it was to take back") {
   UndoDesk desk(40);
   const auto id = drained(desk, "a-1");
-  desk.site.next({UndoFate::refused});
+  desk.site.next({UndoDesk::Fate::refused});
   const auto by = desk.undo(id).value();
   desk.turn();
   CHECK(desk.state(by) == ActionState::failed);
@@ -167,7 +175,7 @@ TEST_CASE("the mark is checked again in the call: a human who is faster keeps th
 
 TEST_CASE("a node that a human drained is not drained over") {
   UndoDesk desk(40);
-  desk.site.change_node("a-1") = {"a-1", "a", 4, NodeState::drained, "bob: new fans"};
+  human_drains(desk, "a-1");
   desk.turn();
   CHECK(!desk.propose(testing::sure_drain("a-1", desk.now())));
 }
@@ -175,7 +183,7 @@ TEST_CASE("a node that a human drained is not drained over") {
 TEST_CASE("a human drains between plan and call: superseded") {
   UndoDesk desk(40);
   const auto id = desk.propose(testing::sure_drain("a-1", desk.now())).value();
-  desk.site.change_node("a-1") = {"a-1", "a", 4, NodeState::drained, "bob: new fans"};
+  human_drains(desk, "a-1");
   desk.turn();
   CHECK(desk.state(id) == ActionState::superseded);
   CHECK(desk.site.see_node("a-1").reason == "bob: new fans");
@@ -188,7 +196,7 @@ TEST_CASE("a human drains while an operator has not decided yet: the approval ch
   drained(desk, "a-1");
   const auto id = desk.propose(testing::sure_drain("a-3", desk.now())).value();
   REQUIRE(desk.state(id) == ActionState::waiting);
-  desk.site.change_node("a-3") = {"a-3", "a", 4, NodeState::drained, "bob: new fans"};
+  human_drains(desk, "a-3");
   desk.turn();
   CHECK(desk.approve(id));
   desk.turn();
@@ -210,7 +218,6 @@ TEST_CASE("a human holds the job first: the hold is superseded") {
 
 TEST_CASE("a human releases the job, or it starts, or is cancelled: the hold is superseded") {
   UndoDesk desk(4);
-  for (const char* id : {"1", "2", "3"}) desk.site.submit(id);
   const auto a = held(desk, "1"), b = held(desk, "2"), c = held(desk, "3");
   desk.site.change("1").held = false;
   desk.site.change("1").mark.clear();
@@ -247,7 +254,6 @@ TEST_CASE("a human requeues a job that was to be evicted: that attempt is gone, 
 
 TEST_CASE("another job came with the same id: superseded") {
   UndoDesk desk(4);
-  desk.site.submit("1");
   const auto id = held(desk, "1");
   desk.site.forget("1");
   desk.site.pass(Seconds(5));
@@ -257,18 +263,14 @@ TEST_CASE("another job came with the same id: superseded") {
 }
 
 TEST_CASE("plant: without humans_win, a node that a human drained is drained over") {
-  Settings settings = UndoDesk::all_act();
-  settings.rules.humans_win = false;
-  UndoDesk desk(40, settings);
-  desk.site.change_node("a-1") = {"a-1", "a", 4, NodeState::drained, "bob: new fans"};
+  UndoDesk desk(40, UndoDesk::without(&Rules::humans_win));
+  human_drains(desk, "a-1");
   desk.turn();
   CHECK(desk.propose(testing::sure_drain("a-1", desk.now())));
 }
 
 TEST_CASE("plant: without own_marks_only, an undo lifts a human's drain") {
-  Settings settings = UndoDesk::all_act();
-  settings.rules.own_marks_only = false;
-  UndoDesk desk(40, settings);
+  UndoDesk desk(40, UndoDesk::without(&Rules::own_marks_only));
   const auto id = drained(desk, "a-1");
   CHECK(desk.undo(id));
   desk.site.change_node("a-1").reason = "bob: new fans";
@@ -279,10 +281,7 @@ TEST_CASE("plant: without own_marks_only, an undo lifts a human's drain") {
 // Fail open (rule 7) -----------------------------------------------------------------------------
 
 TEST_CASE("a hold ends by itself") {
-  Settings settings = UndoDesk::all_act();
-  settings.waits.hold = Seconds(600);
-  UndoDesk desk(4, settings);
-  desk.site.submit("1");
+  UndoDesk desk(4, hold_for(Seconds(600)));
   const auto id = held(desk, "1");
   desk.site.pass(Seconds(599));
   desk.turn();
@@ -296,12 +295,9 @@ TEST_CASE("a hold ends by itself") {
 }
 
 TEST_CASE("a release that was lost is planned anew") {
-  Settings settings = UndoDesk::all_act();
-  settings.waits.hold = Seconds(600);
-  UndoDesk desk(4, settings);
-  desk.site.submit("1");
+  UndoDesk desk(4, hold_for(Seconds(600)));
   const auto id = held(desk, "1");
-  desk.site.next({UndoFate::lost_before});
+  desk.site.next({UndoDesk::Fate::lost_before});
   for (int i = 0; i < 4; ++i) {
     desk.site.pass(Seconds(600));
     desk.turn();
@@ -323,7 +319,7 @@ TEST_CASE("a hold that was proposed with a reason can be released") {
 TEST_CASE("the mark of a call that arrived late is taken away") {
   UndoDesk desk(40);
   desk.site.submit("1");
-  desk.site.next({UndoFate::lost_before, UndoFate::lost_before});
+  desk.site.next({UndoDesk::Fate::lost_before, UndoDesk::Fate::lost_before});
   const auto drain = desk.propose(testing::sure_drain("a-1", desk.now())).value();
   const auto hold =
       desk.propose({.call = testing::call_of(ActionKind::hold, desk.site.see("1"))}).value();
@@ -346,24 +342,31 @@ TEST_CASE("the marks of others are no orphans: another instance's, a later actio
   drained(desk, "a-0");
   int i = 1;
   for (const char* reason : {"schedmate:there/1 x", "schedmate:here/99 x", "schedmate:here/x",
-                             "schedmate:here2/1", "bob: schedmate:here/1"})
-    desk.site.change_node("a-" + std::to_string(i++)) = {"a-" + std::to_string(i - 1), "a", 4,
-                                                         NodeState::drained, reason};
+                             "schedmate:here2/1", "bob: schedmate:here/1"}) {
+    SeenNode& node = desk.site.change_node("a-" + std::to_string(i++));
+    node.state = NodeState::drained;
+    node.reason = reason;
+  }
   desk.turn();
   desk.turn();
   CHECK(desk.site.calls().size() == 1);
 }
 
 TEST_CASE("plant: without fail_open, holds and late marks stay") {
-  Settings settings = UndoDesk::all_act();
-  settings.rules.fail_open = false;
-  UndoDesk desk(4, settings);
-  desk.site.submit("1");
+  UndoDesk desk(40, UndoDesk::without(&Rules::fail_open));
   held(desk, "1");
+  desk.site.next({UndoDesk::Fate::lost_before});
+  const auto drain = desk.propose(testing::sure_drain("a-1", desk.now())).value();
+  desk.turn();
+  desk.site.pass(Seconds(60));
+  desk.turn();
+  REQUIRE(desk.state(drain) == ActionState::failed);
+  (void)desk.site.call(desk.action(drain).call, Connector::Deadline(1));  // now it arrives
   desk.site.pass(Seconds(100'000));
   desk.turn();
   desk.turn();
   CHECK(desk.site.see("1").held);
+  CHECK(desk.site.see_node("a-1").state == NodeState::drained);
 }
 
 }  // namespace

@@ -23,7 +23,6 @@ namespace schedmate::storm {
 struct Sent {
   std::uint64_t number = 0;  ///< from 1 on
   Millis when = 0;
-  int life = 0;  ///< of the daemon that sent it
   std::int64_t action = 0;
   ActionCall call;
 };
@@ -36,7 +35,6 @@ struct Effect {
   ActionCall call;
   bool effective = false;  ///< something is otherwise than before
   std::string before;      ///< what stood there: the mark, order or note
-  std::string said;        ///< why it was refused
 };
 
 /// Of a human on the cluster, or the world.
@@ -48,16 +46,9 @@ struct Deed {
 };
 
 struct Offered {
-  Millis when = 0;
   SimTime wall;  ///< on the daemon's clock
-  int life = 0;
   live::Proposal proposal;
   bool truly_bad = false;  ///< all of its nodes
-};
-
-struct Decision {
-  Millis when = 0;
-  live::Decided decided;
 };
 
 /// One attempt of a job, as it really was.
@@ -97,7 +88,7 @@ class Book {
   std::vector<Effect> effects;
   std::vector<Deed> deeds;
   std::vector<Offered> offered;
-  std::vector<Decision> decisions;
+  std::vector<live::Decided> decisions;
   std::vector<Life> lives;
 
  private:

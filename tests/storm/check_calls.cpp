@@ -29,9 +29,9 @@ bool Inspector::takes_back(const Action& action) const {
 bool Inspector::approved(const Action& action) const {
   return std::ranges::any_of(action.steps, [&](const ActionStep& step) {
     return step.state == ActionState::approved &&
-           std::ranges::any_of(book_.decisions, [&](const Decision& each) {
-             return each.decided.what == live::Decided::What::approve &&
-                    each.decided.action == action.id && each.decided.by == step.by;
+           std::ranges::any_of(book_.decisions, [&](const live::Decided& each) {
+             return each.what == live::Decided::What::approve && each.action == action.id &&
+                    each.by == step.by;
            });
   });
 }

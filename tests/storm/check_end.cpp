@@ -76,7 +76,6 @@ bool Inspector::read(Daemon& daemon, Records& records) {
     records.entries.push_back(
         {.action = entry.value("action", std::int64_t{0}),
          .what = entry.contains("what") ? entry.value("what", "") : entry.value("state", ""),
-         .by = entry.value("by", ""),
          .when = at(entry.value("when_s", std::int64_t{0}))});
   }
   return true;

@@ -107,7 +107,6 @@ void Daemon::carry_out(const live::MakeCall& call) {
   if (ends_at("before a call")) return;
   const Sent sent{.number = ++site_.calls,
                   .when = site_.timeline.now(),
-                  .life = life_,
                   .action = call.action,
                   .call = call.call};
   site_.book.note(sent.when, "daemon {} calls: {} (action {})", life_, text_of(call.call),
@@ -152,7 +151,6 @@ void Daemon::carry_out(const live::Answer& answer) {
 
 void Daemon::carry_out(const live::Stop& stop) {
   site_.book.note(site_.timeline.now(), "daemon {} stops: {}", life_, stop.error.message);
-  replaced_ = stop.error.code == ErrorCode::refused;
   end();
 }
 

@@ -61,12 +61,9 @@ class Daemon {
   [[nodiscard]] int life() const { return life_; }
   [[nodiscard]] bool is_over() const { return over_; }
   [[nodiscard]] bool killed() const { return killed_; }
-  /// It stopped since another one has taken over.
-  [[nodiscard]] bool replaced() const { return replaced_; }
   [[nodiscard]] const live::Loop& loop() const { return *loop_; }
   [[nodiscard]] journal::Journal& journal() { return *journal_; }
   [[nodiscard]] const live::Modes& modes() const { return setup_.options.settings.modes; }
-  [[nodiscard]] const live::Settings& settings() const { return setup_.options.settings; }
   /// The last that it was told of.
   [[nodiscard]] const std::optional<Listing>& listing() const { return listing_; }
   void kill(std::string_view where);
@@ -96,7 +93,7 @@ class Daemon {
   std::deque<live::Effect> effects_;
   std::optional<Listing> listing_;
   bool reading_ = false, pumping_ = false;
-  bool over_ = false, killed_ = false, replaced_ = false;
+  bool over_ = false, killed_ = false;
   std::uint64_t timer_ = 0;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -26,7 +26,6 @@ struct Records {
   struct Entry {
     std::int64_t action = 0;  ///< 0: a remark
     std::string what;         ///< the state, or the remark
-    std::string by;
     SimTime when;
   };
   std::vector<Entry> entries;

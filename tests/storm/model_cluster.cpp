@@ -87,8 +87,7 @@ CallReply ModelCluster::call(const ActionCall& call, Deadline /*within*/) {
                            .action = sent_.action,
                            .call = call,
                            .effective = said.effective,
-                           .before = said.before,
-                           .said = said.refused});
+                           .before = said.before});
   if (!said.refused.empty()) return {CallOutcome::refused, said.refused, {}};
   return {CallOutcome::done, {}, said.job};
 }

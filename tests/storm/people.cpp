@@ -162,7 +162,7 @@ void People::decide(live::Decided::What what, std::int64_t action) {
   town_.book.note(town_.timeline.now(), "operator {} {}", names.at(static_cast<std::size_t>(what)),
                   action);
   const live::Decided decided{.what = what, .action = action, .by = "olga"};
-  town_.book.decisions.push_back({town_.timeline.now(), decided});
+  town_.book.decisions.push_back(decided);
   daemon->tell(decided);
 }
 

@@ -62,11 +62,8 @@ void People::offer(live::Proposal proposal) {
                   return span.first <= town_.timeline.now() && town_.timeline.now() <= span.second;
                 });
   }
-  town_.book.offered.push_back({.when = town_.timeline.now(),
-                                .wall = town_.site.wall(),
-                                .life = daemon->life(),
-                                .proposal = proposal,
-                                .truly_bad = truly_bad});
+  town_.book.offered.push_back(
+      {.wall = town_.site.wall(), .proposal = proposal, .truly_bad = truly_bad});
   daemon->tell(live::Proposed{std::move(proposal)});
 }
 

@@ -71,7 +71,6 @@ class Storm {
   int lives_ = 0, to_start_ = 0;
   bool calm_ = false;
   std::int64_t steps_ = 0;
-  Seconds settled_{0};
 };
 
 void Storm::advance(Millis until) {
@@ -186,7 +185,6 @@ void Storm::calm() {
 /// All that is open comes to its end within a time that follows from the settings.
 void Storm::settle() {
   const live::Waits& waits = scenario_.options.settings.waits;
-  const Millis began = timeline_.now();
   constexpr Seconds pause{120}, more_time{300};
   const Seconds bound = waits.approval + waits.hold + waits.breaker_quiet + 8 * waits.outcome +
                         cluster_.work(pause) + more_time;
@@ -203,7 +201,6 @@ void Storm::settle() {
       if (why.empty()) break;
     }
   }
-  settled_ = Seconds((timeline_.now() - began) / 1000);
   if (book_.violation) return;
   if (!why.empty())
     return book_.accuse(timeline_.now(), "settles",
@@ -235,8 +232,7 @@ Outcome Storm::run() {
           .boundaries = site_.boundaries,
           .kills = site_.kills,
           .restarts = site_.restarts,
-          .calls = std::ssize(book_.sent),
-          .settled = settled_};
+          .calls = std::ssize(book_.sent)};
 }
 
 }  // namespace

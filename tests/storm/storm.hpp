@@ -32,8 +32,7 @@ struct Outcome {
   std::string world;  ///< the cluster and the settings, in one line
   FaultSet drawn;
   Seconds until{0};
-  std::int64_t boundaries = 0, kills = 0, restarts = 0, calls = 0, actions = 0, events = 0;
-  Seconds settled{0};  ///< after the faults had stopped
+  std::int64_t boundaries = 0, kills = 0, restarts = 0, calls = 0;
 };
 
 [[nodiscard]] Outcome run(const Options& options);

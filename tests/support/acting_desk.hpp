@@ -19,16 +19,25 @@ namespace schedmate::testing {
 
 class ActingDesk {
  public:
+  using Fate = MadeSite::Fate;
+
   explicit ActingDesk(int nodes, live::Settings settings = all_act())
       : site(nodes), settings_(std::move(settings)), actions_(settings_, {}) {
     read();
   }
 
-  static live::Settings all_act() {
+  /// Every area in that mode.
+  static live::Settings all_in(Mode mode) {
     live::Settings made;
     made.instance = "here";
-    made.modes = {Mode::act, Mode::act, Mode::act, Mode::act, Mode::act};
+    made.modes = {mode, mode, mode, mode, mode};
     return made;
+  }
+  static live::Settings all_act() { return all_in(Mode::act); }
+  /// With a rule of acting switched off.
+  static live::Settings without(bool live::Rules::* rule, live::Settings settings = all_act()) {
+    settings.rules.*rule = false;
+    return settings;
   }
 
   MadeSite site;  // the test plays the world

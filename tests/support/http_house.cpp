@@ -2,10 +2,16 @@
 #include "tests/support/http_house.hpp"
 
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "base/sha256.hpp"
 
 namespace schedmate::testing {
+
+Document answered(const std::string& reply) {
+  if (status_of(reply) != 200) throw std::runtime_error("not 200: " + reply);
+  return Document::parse(body_of(reply));
+}
 
 void HttpHouse::handle(http::Request request, http::Answer answer) {
   using http::RouteName;

@@ -15,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/document.hpp"
 #include "http/events.hpp"
 #include "http/routes.hpp"
 #include "http/server.hpp"
@@ -35,6 +36,9 @@ bool soon(Condition condition) {
   }
   return false;
 }
+
+/// What a reply says; another status than 200 is an exception.
+Document answered(const std::string& reply);
 
 class HttpHouse {
  public:

@@ -36,6 +36,7 @@ class FirstComeFirst {
 
 class LiveHouse {
  public:
+  using Fate = MadeSite::Fate;
   enum class Pools : std::uint8_t { none, in_order };
 
   explicit LiveHouse(int nodes, live::Settings settings = ActingDesk::all_act(),
