@@ -60,7 +60,7 @@ std::string as_bytes(std::string_view text) {
 void check_served(const HttpHouse& house) {
   const auto begin = steady_clock::now();
   CHECK(status_of(house.ask("GET /api/v1/jobs", house.ann)) == 200);
-  CHECK(steady_clock::now() - begin < milliseconds(500));
+  CHECK(steady_clock::now() - begin < std::chrono::seconds(3));
 }
 
 /// On the unix socket.
@@ -69,7 +69,7 @@ void check_local(const HttpHouse& house, const std::string& more = "") {
   const auto begin = steady_clock::now();
   local.send("GET /api/v1/jobs HTTP/1.0\r\n" + more + "\r\n");
   CHECK(status_of(local.read()) == 200);
-  CHECK(steady_clock::now() - begin < milliseconds(500));
+  CHECK(steady_clock::now() - begin < std::chrono::seconds(3));
 }
 
 Clients crowd(const HttpHouse& house, int count, const std::string& first_words) {
@@ -157,6 +157,7 @@ TEST_CASE("one peer may hold only so many connections, and all of them so many")
   CHECK(status_of(reply) == 429);
   CHECK(reply.contains("Retry-After"));
   check_local(house);  // another peer
+  REQUIRE(soon([&] { return house.server->connections() == 30; }));
   Clients locals;
   for (int i = 0; i < 10; ++i) locals.push_back(std::make_unique<RawClient>(house.socket()));
   RawClient beyond(house.socket());

@@ -48,6 +48,7 @@ class FrontDoor final : public Server {
 
   [[nodiscard]] int tcp_port() const override { return port_; }
   [[nodiscard]] const Counters& counters() const override { return traffic_->counters(); }
+  [[nodiscard]] std::size_t connections() const override { return traffic_->peers().connections(); }
   void stop() override { stop_all(); }
 
  private:

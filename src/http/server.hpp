@@ -27,6 +27,7 @@ class Server {
   /// Of the TCP door, as the system chose it where the options say 0; 0 without one.
   [[nodiscard]] virtual int tcp_port() const = 0;
   [[nodiscard]] virtual const Counters& counters() const = 0;
+  [[nodiscard]] virtual std::size_t connections() const = 0;  ///< that are open now
   /// Takes nothing new, answers 503 what waits, ends streams. All connections are closed within two
   /// seconds, then it returns.
   virtual void stop() = 0;
