@@ -60,17 +60,15 @@ TEST_CASE("a witness of another node, or of long ago, counts for nothing") {
 TEST_CASE("a job is sent elsewhere only on two witnesses of each node; on the same ones, on none") {
   RulesDesk desk(40);
   const SeenJob job = desk.site.submit("1");
-  Proposal proposal{.call = testing::call_of(ActionKind::requeue_excluding, job),
-                    .area = Area::recover};
+  Proposal proposal{.call = testing::call_of(ActionKind::requeue_excluding, job)};
   proposal.call.nodes = {{"a-1", {}}, {"a-2", {}}};
   proposal.witnesses = testing::sure_drain("a-1", desk.now()).witnesses;
   CHECK(!desk.propose(proposal));
   for (const NodeWitness& each : testing::sure_drain("a-2", desk.now()).witnesses)
     proposal.witnesses.push_back(each);
   CHECK(desk.propose(proposal));
-  CHECK(
-      desk.propose({.call = testing::call_of(ActionKind::requeue_excluding, desk.site.submit("2")),
-                    .area = Area::recover}));
+  CHECK(desk.propose(
+      {.call = testing::call_of(ActionKind::requeue_excluding, desk.site.submit("2"))}));
 }
 
 TEST_CASE("what the witnesses said is kept with the action") {
@@ -83,7 +81,7 @@ TEST_CASE("what the witnesses said is kept with the action") {
 
 TEST_CASE("plant: without two_witnesses, a rumour drains a node") {
   RulesDesk desk(40, RulesDesk::without(&Rules::two_witnesses));
-  CHECK(desk.propose({.call = testing::drain_of("a-1"), .area = Area::recover}));
+  CHECK(desk.propose({.call = testing::drain_of("a-1")}));
 }
 
 // Caps (rule 6) ----------------------------------------------------------------------------------
@@ -149,13 +147,11 @@ TEST_CASE("over the cap of requeues of a job an operator decides") {
   RulesDesk desk(4, with_caps({.requeues_per_job = 2}));
   SeenJob job = desk.site.submit("1");
   job.restarts = 1;
-  const auto second = desk.propose(
-      {.call = testing::call_of(ActionKind::requeue_excluding, job), .area = Area::recover});
+  const auto second = desk.propose({.call = testing::call_of(ActionKind::requeue_excluding, job)});
   CHECK(desk.state(second.value()) == ActionState::intended);
   job = desk.site.submit("2");
   job.restarts = 2;
-  const auto third = desk.propose(
-      {.call = testing::call_of(ActionKind::requeue_excluding, job), .area = Area::recover});
+  const auto third = desk.propose({.call = testing::call_of(ActionKind::requeue_excluding, job)});
   CHECK(desk.state(third.value()) == ActionState::waiting);
 }
 

@@ -64,7 +64,7 @@ std::optional<std::int64_t> Actions::propose(Proposal proposal, SimTime now) {
   };
   ++counts_.proposed;
   forget_past(now);
-  const Mode mode = rules.obeys_modes ? settings_.modes.of(proposal.area) : Mode::act;
+  const Mode mode = rules.obeys_modes ? settings_.modes.of(area_of(proposal.call)) : Mode::act;
   if (mode == Mode::observe) return not_now(counts_.observed);
   if (!is_fit(proposal.call)) return not_now(counts_.unfit);
   if (busy(proposal.call)) return not_now(counts_.busy);
@@ -304,15 +304,13 @@ void Actions::free_orphans(const Reading& reading, SimTime now) {
     if (node.state == NodeState::up || !is_own_orphan(node.reason)) continue;
     ActionCall call{.kind = ActionKind::undrain_node, .nodes = {{node.name, {}}}};
     call.text = node.reason.substr(0, node.reason.find(' '));
-    if (!busy(call))
-      record({std::move(call), Area::recover, why, {}, node.reason}, {Mode::act, 0, own_name, now});
+    if (!busy(call)) record({std::move(call), why, {}, node.reason}, {Mode::act, 0, own_name, now});
   }
   for (const SeenJob& job : reading.listing().jobs) {
     if (!job.held || job.phase != JobPhase::queued || !is_own_orphan(job.mark)) continue;
     ActionCall call{.kind = ActionKind::release, .job = job.id, .submitted = job.submitted};
     call.text = job.mark.substr(0, job.mark.find(' '));
-    if (!busy(call))
-      record({std::move(call), Area::order, why, {}, job.mark}, {Mode::act, 0, own_name, now});
+    if (!busy(call)) record({std::move(call), why, {}, job.mark}, {Mode::act, 0, own_name, now});
   }
 }
 

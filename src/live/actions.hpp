@@ -33,7 +33,6 @@ struct NodeWitness {
 
 struct Proposal {
   ActionCall call;
-  Area area = Area::order;
   std::vector<std::string> why{};
   std::vector<NodeWitness> witnesses{};
   std::string before{};

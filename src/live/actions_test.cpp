@@ -31,10 +31,7 @@ std::int64_t hold(Desk& desk, const std::string& job) {
 }
 
 std::int64_t requeue(Desk& desk, const std::string& job) {
-  return desk
-      .propose({.call = call_of(ActionKind::requeue_excluding, desk.site.see(job)),
-                .area = Area::recover})
-      .value();
+  return desk.propose({.call = call_of(ActionKind::requeue_excluding, desk.site.see(job))}).value();
 }
 
 std::int64_t notify(Desk& desk) {
@@ -104,11 +101,15 @@ TEST_CASE("each area obeys its own mode") {
   settings.modes.pack = Mode::shadow;
   Desk desk(40, settings);
   const SeenJob job = desk.site.submit("1");
-  CHECK(!desk.propose({.call = call_of(ActionKind::annotate, job, "x"), .area = Area::annotate}));
+  CHECK(!desk.propose({.call = call_of(ActionKind::annotate, job, "x")}));
   const auto drain = desk.propose(testing::sure_drain("a-1", desk.now())).value();
-  const auto evict = desk.propose({.call = call_of(ActionKind::evict, job), .area = Area::pack});
+  ActionCall parting = call_of(ActionKind::evict, job);
+  parting.shared_with = "2";
+  const auto part = desk.propose({.call = parting}).value();
+  const auto evict = desk.propose({.call = call_of(ActionKind::evict, job)}).value();
   CHECK(desk.state(drain) == ActionState::waiting);
-  CHECK(desk.state(evict.value()) == ActionState::shadowed);
+  CHECK(desk.state(part) == ActionState::shadowed);
+  CHECK(desk.state(evict) == ActionState::intended);
 }
 
 TEST_CASE("plant: without obeys_modes, shadow acts") {

@@ -85,7 +85,7 @@ Result<std::int64_t> Actions::undo(std::int64_t id, const std::string& by, SimTi
   if (!settings_.rules.own_marks_only) call->text.clear();
   if (busy(*call))
     return fail(ErrorCode::conflict, "another action for the same target is on its way");
-  return record({std::move(*call), Area::order, {fmt::format("undoes action {}", id)}, {}, before},
+  return record({std::move(*call), {fmt::format("undoes action {}", id)}, {}, before},
                 {Mode::act, id, by, now});
 }
 

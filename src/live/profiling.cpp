@@ -45,7 +45,6 @@ void Loop::end_profiles(SimTime now) {
                      .submitted = attempt->seen.submitted,
                      .restarts = attempt->seen.restarts};
     proposal.why = {"it has been measured"};
-    proposal.area = area_of(proposal.call);
     const auto action = actions_.propose(std::move(proposal), now);
     constexpr Seconds again{60};
     if (!action)

@@ -51,7 +51,6 @@ live::NodeWitness People::witness(const std::string& source, const std::string& 
 void People::offer(live::Proposal proposal) {
   Daemon* const daemon = town_.daemon();
   if (daemon == nullptr) return;
-  proposal.area = area_of(proposal.call);
   proposal.why = {"slow work found it"};
   town_.book.note(town_.timeline.now(), "proposer {} with {} witnesses", text_of(proposal.call),
                   proposal.witnesses.size());

@@ -157,7 +157,6 @@ inline ActionCall drain_of(const std::string& node, std::string why = "Xid 79") 
 /// A drain with two witnesses.
 inline live::Proposal sure_drain(const std::string& node, SimTime now) {
   return {.call = drain_of(node),
-          .area = live::Area::recover,
           .why = {"the node lost a GPU"},
           .witnesses = {{"kernel", node, now, "Xid 79"}, {"gpu", node, now, "a GPU is gone"}}};
 }
