@@ -51,6 +51,9 @@ struct State {
                                     const std::shared_ptr<http::EventLog>& events);
 [[nodiscard]] http::Reply action_reply(std::int64_t id, const State& state);
 
+/// For the document of the cluster: its name, who asks, the modes, what waits for an operator.
+void put_overview(Document& cluster, const http::Request& request, const State& state);
+
 /// For /metrics.
 [[nodiscard]] std::vector<http::Metric> metrics_of(const State& state);
 /// What it has seen and done, in one line.

@@ -16,6 +16,7 @@
 #include "daemon/worker.hpp"
 #include "http/events.hpp"
 #include "http/server.hpp"
+#include "page/page.hpp"
 #include "replay/remote.hpp"
 
 namespace schedmate::daemon {
@@ -93,7 +94,12 @@ class Daemon {
     options.clock = surroundings_.clock;
     options.user_name = surroundings_.user_name;
     options.events = events_;
-    options.handler = [this](http::Request request, http::Answer answer) {
+    options.handler = [this, ui = configuration_.ui_folder](http::Request request,
+                                                            http::Answer answer) {
+      if (auto page = page::reply_to(request, ui)) {
+        answer(std::move(*page));
+        return;
+      }
       inbox_.put(Visit{std::move(request), std::make_shared<http::Answer>(std::move(answer))});
     };
     options.ready = [this] { return readiness(); };

@@ -86,8 +86,9 @@ Result<void> serve(const Configuration& configuration, const Program& program) {
 }  // namespace
 
 Result<void> run_task(Task task, const Program& program) {
-  const auto configuration = read_configuration(program);
+  auto configuration = read_configuration(program);
   if (!configuration) return tl::unexpected(configuration.error());
+  configuration->ui_folder = program.ui_folder;
   if (task == Task::replay) return serve_replay(*configuration, program);
   if (task == Task::serve) return serve(*configuration, program);
   program.say("the settings are sound");

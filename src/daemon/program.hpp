@@ -25,6 +25,7 @@ struct Program {
   settings::Environment environment;
   std::function<bool()> stopped, reload_asked;  ///< asked ten times a second
   Say say;
+  std::string ui_folder{};  ///< the page's files, read for each request; "": built in
 };
 
 /// Until it is stopped. Errors: those of load_settings(), configure(), run() and serve().
