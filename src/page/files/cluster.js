@@ -14,14 +14,25 @@ const by_name = new Intl.Collator("en", { numeric: true }).compare;
 const job_path = (id) => `#/jobs/${encodeURIComponent(id)}`;
 export const job_link = (id, text = id) => h("a", { href: job_path(id) }, text);
 
-/// The users with the most GPUs have a colour each; the caller comes first.
+/// The users with the most GPUs have a colour each, and keep it while they are among them; the
+/// caller comes first.
+const assigned = new Map();
 function colours_of(nodes) {
   const held = new Map();
   for (const node of nodes)
     for (const job of node.jobs) held.set(job.user, (held.get(job.user) || 0) + job.gpus.length);
   const own = store.caller().user;
   const users = [...held].sort((a, b) => (b[0] === own) - (a[0] === own) || b[1] - a[1] || by_name(a[0], b[0]));
-  return users.map(([user, gpus], i) => ({ user, gpus, colour: i < colours ? `var(--s${i})` : "var(--held)" }));
+  const first = new Set(users.slice(0, colours).map(([user]) => user));
+  for (const user of assigned.keys()) if (!first.has(user)) assigned.delete(user);
+  const taken = new Set(assigned.values());
+  for (const user of first) {
+    if (assigned.has(user)) continue;
+    const next = [...Array(colours).keys()].find((each) => !taken.has(each));
+    taken.add(next);
+    assigned.set(user, next);
+  }
+  return users.map(([user, gpus]) => ({ user, gpus, colour: first.has(user) ? `var(--s${assigned.get(user)})` : "var(--held)" }));
 }
 
 const health_colour = { slow: "var(--warn)", hung: "var(--bad)", failed: "var(--bad)" };

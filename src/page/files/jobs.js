@@ -89,7 +89,7 @@ function expected_text(job, now_s) {
 
 function row_of(job, index, now_s, horizon) {
   return h("tr", { "data-key": job.id, "aria-rowindex": index + 2 },
-    h("td", { class: "text job" }, job_link(job.id, job.name || job.id), h("small", {}, ` ${job.id}`)),
+    h("td", { class: "text job" }, job_link(job.id, job.name || job.id), job.name && h("small", {}, ` ${job.id}`)),
     h("td", { class: "text user" }, job.user),
     h("td", { class: "text state" }, h("span", { class: `word ${job.state}` }, words.state_word(job.state)),
       job.health && job.health !== "ok" && job.health !== job.state && h("span", { class: `word ${job.health}` }, ` ${job.health}`)),
@@ -196,8 +196,8 @@ function build() {
     return th;
   }));
   made.body = h("tbody", {});
-  made.above = h("td", { colspan: columns.length });
-  made.below = h("td", { colspan: columns.length });
+  made.above = h("td", {});  // without a span, as columns are hidden on narrow screens
+  made.below = h("td", {});
   made.table = h("table", { class: "jobs" }, h("caption", { class: "visually-hidden" }, "Jobs"), h("thead", {}, head),
     h("tbody", { class: "gap", "aria-hidden": "true" }, h("tr", {}, made.above)), made.body,
     h("tbody", { class: "gap", "aria-hidden": "true" }, h("tr", {}, made.below)));
@@ -206,7 +206,8 @@ function build() {
   made.none = h("p", { class: "soft", hidden: true });
   made.mine = mine;
   root.replaceChildren(h("div", { class: "jobs-head" }, h("h1", {}, "Jobs"), h("label", { class: "visually-hidden", for: "search" }, "Search jobs"),
-    made.box, h("div", { class: "chips", role: "group", "aria-label": "State" }, chip_buttons, mine), made.count), made.scroller, made.none);
+    made.box, h("div", { class: "chips", role: "group", "aria-label": "State" }, chip_buttons, mine), made.count,
+    h("span", { class: "soft line-key" }, h("i", { class: "start" }), "start", h("i", { class: "end" }), "end, in 8 of 10 cases")), made.scroller, made.none);
   return made;
 }
 

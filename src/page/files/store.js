@@ -21,8 +21,10 @@ export const store = {
   link: "connecting",  // live, polling, lost, refused
   heard: 0,            // when the daemon last said anything, by the machine's clock
   version: 0,          // of the jobs
+  latest_s: 0,         // the last time in any of them
 };
-store.now_s = () => store.cluster?.now_s ?? Date.now() / 1000;
+/// The cluster's clock, as far as anything has told of it; of a replay it is another than ours.
+store.now_s = () => Math.max(store.cluster?.now_s ?? 0, store.latest_s) || Date.now() / 1000;
 store.caller = () => store.cluster?.caller || { user: "", role: "" };
 store.is_operator = () => store.caller().role === "operator";
 
@@ -71,7 +73,8 @@ class Reader {
   }
   async go() {
     this.timer = 0;
-    if (document.hidden && this.began > 0) return;
+    // Before somebody has come in, only the stream asks.
+    if ((document.hidden && this.began > 0) || store.link === "connecting" || store.link === "refused") return;
     this.busy = true;
     this.again = false;
     this.began = performance.now();
@@ -103,6 +106,7 @@ function take_job(job, is_event) {
   // The stream tells no forecast; what was foreseen for a job that has not moved still holds.
   if (is_event && old?.eta && old.state === job.state) job.eta = old.eta;
   store.jobs.set(job.id, job);
+  store.latest_s = Math.max(store.latest_s, job.submitted_s || 0, job.started_s || 0, job.ended_s || 0);
   store.version += 1;
 }
 
@@ -216,7 +220,10 @@ const follower = new Follower({
     if (link === "live" || link === "polling") store.heard = Date.now();
     if (store.link !== link) {
       store.link = link;
-      if (link === "live" || link === "polling") store.problems.clear();
+      if (link === "live" || link === "polling") {
+        store.problems.clear();
+        for (const reader of Object.values(readers)) if (reader.every < Infinity) reader.poke();
+      }
       changed();
     }
     if (link === "refused") refused(problem);
@@ -238,11 +245,10 @@ export function begin_anew() {
   store.jobs.clear();
   store.actions.clear();
   Object.assign(store, { jobs_known: false, actions_known: false, cluster: null, audit: null, ledger: null,
-    history: [], history_told: false });
+    history: [], history_told: false, latest_s: 0 });
   store.problems.clear();
   store.version += 1;
   follower.forget();
-  if (token.get()) read_all();
   changed();
 }
 export const try_again = () => follower.again();
