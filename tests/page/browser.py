@@ -98,8 +98,8 @@ class Browser:
     def picture(self, name):
         self.driver.save_screenshot(str(self.folder / f"{name}.png"))
 
-    def wrong(self):
-        return self.run(CHECKS)
+    def wrong(self, before=""):
+        return self.run(f"{before};{CHECKS}")
 
     def axe(self):
         """What axe-core finds, where it is given."""

@@ -10,7 +10,7 @@ if (window.hacked !== undefined) found.push("foreign code has run");
 for (const element of document.querySelectorAll("*")) {
   for (const { name, value } of element.attributes) {
     if (name.startsWith("on")) found.push(`a handler in the document: ${name} of ${what(element)}`);
-    if (/^\s*(javascript|data|vbscript):/i.test(value) && element.tagName !== "LINK") found.push(`a way to code: ${name}=${value.slice(0, 40)}`);
+    if (["href", "src", "srcdoc", "action", "formaction", "xlink:href"].includes(name) && /^\s*(javascript|data|vbscript):/i.test(value) && element.tagName !== "LINK") found.push(`a way to code: ${name}=${value.slice(0, 40)}`);
     if (name === "href" && element.tagName === "A" && !value.startsWith("#")) found.push(`a link out of the page: ${value.slice(0, 40)}`);
   }
 }

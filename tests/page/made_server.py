@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A daemon that is none: it serves the page's files from their folder and made documents to them."""
+import bisect
 import http.server
 import json
 import pathlib
@@ -121,7 +122,7 @@ class MadeServer:
             return self.tell(request, made.cluster(self.jobs, role=self.role) | {"breaker_open": self.breaker_open})
         if route == "jobs":
             ids = sorted(self.jobs)
-            at = next((i for i, each in enumerate(ids) if each > query.get("cursor", "")), len(ids))
+            at = bisect.bisect_right(ids, query.get("cursor", ""))
             fits = [each for each in ids[at:] if not query.get("state") or self.jobs[each]["state"] == query["state"]]
             limit = int(query.get("limit", 1000))
             return self.tell(request, {"schema": "schedmate.jobs.v1", "jobs": [self.jobs[each] for each in fits[:limit]], "next": fits[limit - 1] if len(fits) > limit else None})

@@ -149,7 +149,10 @@ export class Follower {
         for (const part of parts) this.heard(parsed(part));
       }
     } catch (problem) {
-      if (signal.aborted && fresh && !any && this.last === null) this.polls = true;
+      if (signal.aborted && fresh && !any && this.last === null) {
+        this.polls = true;
+        return;
+      }
       if (problem instanceof Problem) throw problem;
       throw new Problem(0, "the daemon does not answer any more");
     } finally {

@@ -83,8 +83,11 @@ function progress_cell(job, now_s) {
 function expected_text(job, now_s) {
   if (job.ended_s) return `ended ${words.instant(job.ended_s, now_s)}`;
   if (job.held) return "held";
-  if (job.state === "pending") return job.eta?.start_s ? `starts in ${words.expected(job.eta.start_s, now_s)}` : "start not known";
-  return job.eta?.end_s ? `ends in ${words.expected(job.eta.end_s, now_s)}` : "end not known";
+  const [verb, name] = job.state === "pending" ? ["starts", "start"] : ["ends", "end"];
+  const quantiles = job.eta?.[`${name}_s`];
+  if (!quantiles) return `${name} not known`;
+  const [mid, range] = words.expected(quantiles, now_s).split(/ (?=\()/);
+  return [`${verb} in ${mid} `, range && h("small", { class: "range" }, range)];
 }
 
 function row_of(job, index, now_s, horizon) {

@@ -98,8 +98,10 @@ function notice() {
 
 // --- the token --------------------------------------------------------------------------------
 const dialog = by_id("token-dialog");
+let let_in = true;
 function ask_for_token(problem) {
   if (dialog.open) return;
+  let_in = false;
   const had = token.get() !== null;
   by_id("token-why").textContent = had ? "The token of this tab is not accepted any more." : "This door of SchedMate needs a token.";
   by_id("token-problem").textContent = had && problem ? `${problem.text}.` : "";
@@ -107,6 +109,7 @@ function ask_for_token(problem) {
   dialog.showModal();
 }
 dialog.addEventListener("cancel", (event) => event.preventDefault());
+dialog.addEventListener("close", () => { if (!let_in) dialog.showModal(); });
 by_id("token-form").addEventListener("submit", async (event) => {
   event.preventDefault();
   const text = by_id("token").value.trim();
@@ -128,6 +131,7 @@ by_id("token-form").addEventListener("submit", async (event) => {
     }
   }
   by_id("token").value = "";
+  let_in = true;
   dialog.close();
   begin_anew();
   current?.view.anew?.();
