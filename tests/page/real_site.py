@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The real daemon on a replay, with a TCP door and tokens, for the page."""
+import atexit
 import hashlib
 import os
 import pathlib
 import socket
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "daemon"))
@@ -36,3 +38,8 @@ class PageSite(Site):
         beside.write_text("".join(lines))
         beside.chmod(0o600)
         beside.rename(self.token_file)
+
+    def start_with(self, *words):
+        started = subprocess.Popen([self.daemon, "--config", self.config, *words], stderr=subprocess.PIPE)
+        atexit.register(started.kill)
+        return started
