@@ -29,6 +29,8 @@ test_set=(
   clang-format-19 clang-tidy-19         # style and static checks
   clang-19 libclang-rt-19-dev           # fuzz targets
   chromium fonts-dejavu-core            # opens report.html
+  chromium-driver python3-selenium      # uses the page of the daemon
+  prometheus                            # promtool: metrics and rules
   time                                  # measuring scripts
   redis-server                          # the store's conformance suite
   coinor-cbc                            # a second opinion on allocations

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "daemon/first_forecasts.hpp"
 #include "daemon/forecasts.hpp"
 #include "http/events.hpp"
 #include "http/metrics.hpp"
@@ -38,6 +39,7 @@ struct State {
   SimTime now;
   std::string journal;                 ///< its file
   const Forecast* forecast = nullptr;  ///< the last one; null: there is none yet
+  FirstForecasts::Counts foretold{};   ///< starts
 };
 
 /// What an operator has decided; nothing where the request is no such. Errors: invalid.

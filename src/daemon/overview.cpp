@@ -17,10 +17,8 @@ void put_overview(Document& cluster, const http::Request& request, const State& 
                       {"pack", name_of(modes.pack)},
                       {"annotate", name_of(modes.annotate)},
                       {"notify", name_of(modes.notify)}};
-  cluster["actions_waiting"] =
-      std::ranges::count_if(actions.all(), [](const auto& each) {
-        return each.second.state() == ActionState::waiting;
-      });
+  cluster["actions_waiting"] = std::ranges::count_if(
+      actions.all(), [](const auto& each) { return each.second.state() == ActionState::waiting; });
 }
 
 }  // namespace schedmate::daemon

@@ -12,7 +12,7 @@ let filter = { state: "", kind: "" };
 const verbs = { approve: "Approve", reject: "Reject", undo: "Undo" };
 async function decide(action, verb) {
   const effect = { approve: "It is carried out at once.", reject: "It is not carried out, and stays on record.", undo: "What it did is taken back, by an action of its own." };
-  const content = [h("p", {}, words.action_text(action), "."), h("p", { class: "soft" }, effect[verb], " Your name goes on record.")];
+  const content = [h("p", {}, words.action_text(action, true), "."), h("p", { class: "soft" }, effect[verb], " Your name goes on record.")];
   if (!await confirm(`${verbs[verb]} action ${action.id}?`, content, verbs[verb])) return;
   await post(`actions/${action.id}/${verb}`, (told) => {
     if (told.id) store.actions.set(told.id, told);
@@ -58,7 +58,7 @@ export function action_row(action) {
     h("td", { class: "text" }, words.instant(when_of(action), store.now_s())),
     h("td", { class: "text what" }, words.action_text(action), action.undoes > 0 && h("span", { class: "soft" }, ` (undoes ${action.undoes})`)),
     h("td", { class: "text" }, h("span", { class: `word ${tones[action.state] || ""}` }, action.state), buttons(action)),
-    h("td", { class: "text wrap reasons" }, why[0] || last.note || "", why.length > 1 && h("span", { class: "soft" }, ` and ${words.plural(why.length - 1, "more reason")}`)),
+    h("td", { class: why[0] || last.note ? "text wrap reasons" : "text" }, why[0] || last.note || "", why.length > 1 && h("span", { class: "soft" }, ` and ${words.plural(why.length - 1, "more reason")}`)),
     h("td", { class: "text" }, last.by || ""));
 }
 
@@ -66,7 +66,7 @@ function detail(action) {
   const now_s = store.now_s();
   return h("section", { class: "panel detail", "data-key": "detail", "aria-label": `Action ${action.id}` },
     h("h2", {}, `Action ${action.id}`, h("a", { href: "#/actions" }, "Close")),
-    h("p", {}, h("b", {}, words.action_text(action)), ", decided in mode ", h("b", {}, action.mode), ". ", buttons(action)),
+    h("p", {}, h("b", {}, words.action_text(action, true)), ", decided in mode ", h("b", {}, action.mode), ". ", buttons(action)),
     action.call?.job && h("p", {}, h("a", { href: `#/jobs/${encodeURIComponent(action.call.job)}` }, `Job ${action.call.job}`)),
     (action.why || []).length > 0 && [h("h3", {}, "Why"), h("ul", { class: "lines" }, action.why.map((each) => h("li", {}, each)))],
     action.before && h("p", {}, h("span", { class: "soft" }, "What stood there before: "), action.before),

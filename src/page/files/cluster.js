@@ -203,7 +203,7 @@ function queue(now_s) {
   const start = (job) => job.eta?.start_s?.p50 ?? Infinity;
   waiting.sort((a, b) => start(a) - start(b) || a.submitted_s - b.submitted_s);
   const next = waiting.slice(0, 8);
-  const hidden = store.cluster.queue.pending - waiting.length;
+  const hidden = store.is_operator() ? 0 : store.cluster.queue.pending - waiting.length;  // an operator sees all
   return h("section", { class: "panel", "data-key": "queue" }, h("h2", {}, "Next to start", h("a", { href: "#/jobs?q=state:pending" }, `all ${words.count(waiting.length)}`)),
     next.length === 0 ? h("p", { class: "soft" }, hidden > 0 ? "None of your jobs waits." : "No job waits.") :
       h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "text" }, "Job"), h("th", { scope: "col", class: "text" }, "User"),

@@ -87,7 +87,7 @@ function expected_text(job, now_s) {
   const quantiles = job.eta?.[`${name}_s`];
   if (!quantiles) return `${name} not known`;
   const [mid, range] = words.expected(quantiles, now_s).split(/ (?=\()/);
-  return [`${verb} in ${mid} `, range && h("small", { class: "range" }, range)];
+  return [`${verb} ${mid === "now" ? mid : `in ${mid}`} `, range && h("small", { class: "range" }, range)];
 }
 
 function row_of(job, index, now_s, horizon) {
@@ -122,7 +122,7 @@ function render() {
   if (!parts) return;
   choose();
   const total = store.jobs.size;
-  const others = store.cluster ? store.cluster.queue.pending + store.cluster.queue.running - [...store.jobs.values()].filter((job) => !words.is_over(job)).length : 0;
+  const others = store.cluster && !store.is_operator() ? store.cluster.queue.pending + store.cluster.queue.running - [...store.jobs.values()].filter((job) => !words.is_over(job)).length : 0;
   parts.count.textContent = !store.jobs_known && total === 0 ? "reading the jobs..." :
     `${rows.length === total ? words.plural(total, "job") : `${words.count(rows.length)} of ${words.plural(total, "job")}`}` +
     `${store.jobs_known ? "" : ", reading more"}${store.jobs_cut ? ", the first that the page takes" : ""}` +

@@ -174,8 +174,8 @@ export function time_line(job, now_s, horizon_s) {
   if (eta?.end_s) {
     const place = (quantiles) => ["p10", "p50", "p90"].map((name) => scale(quantiles[name] - now_s));
     const end = place(eta.end_s), start = eta.start_s && job.state === "pending" ? place(eta.start_s) : null;
-    parts.push(span("runs", start ? start[1] : 0, end[1]), span("range end", end[0], end[2]), span("mid", end[1], end[1]));
-    if (start) parts.push(span("range start", start[0], start[2]), span("mid", start[1], start[1]));
+    parts.push(span("runs", start ? start[1] : 0, end[1]), span("range end", end[0], end[2]), span("mid end", end[1], end[1]));
+    if (start) parts.push(span("range start", start[0], start[2]), span("mid start", start[1], start[1]));
   }
   return h("span", { class: "timeline", "aria-hidden": "true" }, parts);
 }

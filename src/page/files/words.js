@@ -52,10 +52,11 @@ export function iso(at_s) {
   return Number.isNaN(at.getTime()) ? "" : at.toISOString().replace(".000", "");
 }
 
-/// "12 min (5 min to 1.2 h)" of {p10, p50, p90} in seconds on the cluster's clock.
+/// "12 min (5 min to 1.2 h)", or "now", of {p10, p50, p90} in seconds on the cluster's clock.
 export function expected(quantiles, now_s) {
   if (!quantiles) return "";
   const [low, mid, high] = ["p10", "p50", "p90"].map((name) => brief(quantiles[name] - now_s));
+  if (quantiles.p90 <= now_s) return "now";
   return low === high ? mid : `${mid} (${low} to ${high})`;
 }
 
@@ -85,11 +86,17 @@ export function gpus_text(gpus) {
   return `GPU${all.length === 1 ? "" : "s"} ${is_row ? `${all[0]} to ${all.at(-1)}` : all.join(", ")}`;
 }
 
-/// What an action does, as a sentence.
-export function action_text(action) {
+function nodes_in_short(nodes) {
+  if (!nodes || nodes.length < 3) return nodes_text(nodes);
+  const gpus = nodes.reduce((sum, each) => sum + (each.gpus?.length || 0), 0);
+  return `${nodes.length} nodes${gpus ? ` (${gpus} GPUs)` : ""}`;
+}
+
+/// What an action does, as a sentence; whole: with each of many nodes.
+export function action_text(action, whole = false) {
   const call = action.call || {};
   const verb = (kinds[action.kind] || [action.kind])[0];
-  const nodes = nodes_text(call.nodes);
+  const nodes = whole ? nodes_text(call.nodes) : nodes_in_short(call.nodes);
   switch (action.kind) {
     case "start":
       return `${verb} job ${call.job}${nodes ? ` on ${nodes}` : ""}${call.shared_with ? `, sharing with job ${call.shared_with}` : ""}`;
