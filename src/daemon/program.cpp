@@ -46,7 +46,11 @@ void tell_systemd(const std::string& socket_name) {
 }
 
 Result<Configuration> read_configuration(const Program& program) {
-  auto settings = settings::load_settings(program.sources, program.environment);
+  auto given = settings::read_pairs(program.pairs, "--set");
+  if (!given) return tl::unexpected(given.error());
+  settings::SettingsSources sources = program.sources;
+  sources.given = std::move(*given);
+  auto settings = settings::load_settings(sources, program.environment);
   if (!settings) return tl::unexpected(settings.error());
   return configure({program.environment, std::move(*settings), settings::machine_clock()});
 }
