@@ -216,6 +216,34 @@ TEST_CASE("few studies are out at a time; one that never answers is given up and
   CHECK(there.house.loop().lives().counts().late == 1);
 }
 
+TEST_CASE("a failure whose reading did not come to its end is read by the next process") {
+  ReadingHouse there;
+  there.submit("1");
+  there.house.turns(2);
+  there.house.deaf = true;
+  there.house.site.finish("1", EndState::failed);
+  there.house.turns(3);
+  CHECK(there.readers.count(failure) == 0);
+  there.house.restart();
+  there.house.deaf = false;
+  there.house.turns(3);
+  CHECK(there.readers.count(failure) == 1);
+  CHECK(there.house.actions() == "start verified, notify verified");
+}
+
+TEST_CASE("a study that was given up is made again") {
+  ReadingHouse there;
+  there.house.options.lives.queue.given_up = Seconds(100);
+  there.house.restart();
+  there.house.deaf = true;
+  there.submit("1").output.clear();
+  there.house.turns(105);
+  CHECK(there.house.examined.size() == 1);
+  there.house.turns(60);
+  CHECK(there.house.examined.size() == 2);
+  CHECK(there.house.examined.back().job.id == "1");
+}
+
 TEST_CASE("what the journal holds of a life is read with care") {
   Lives lives;
   for (const char* const text : {"", "7", "[]", "{", "null"}) CHECK(!lives.restore("1", text));
