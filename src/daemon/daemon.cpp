@@ -34,7 +34,7 @@ struct Foreseen {
 struct Advanced {
   Result<replay::RemoteCluster::Time> time;
 };
-using Arrival = std::variant<live::Event, Visit, Advanced, Foreseen>;
+using Arrival = std::variant<live::Event, Visit, Advanced, Foreseen, live::Studied>;
 
 class Daemon {
  public:
@@ -208,6 +208,8 @@ class Daemon {
     step(event);
   }
 
+  void take(live::Studied& studied) { step(studied); }
+
   void take(Visit& question) {
     if (loop_->counts().readings == 0) {
       (*question.answer)(http::busy_reply("the cluster has not been read yet"));
@@ -257,6 +259,11 @@ class Daemon {
       inbox_.put(
           live::Event(live::Listed{list.number, cluster_.list(list.ended_since, call_deadline)}));
     });
+  }
+  /// It may take long: time goes on meanwhile.
+  void carry_out(live::Examine& examine) {
+    inbox_.put(live::Studied{examine.study.number,
+                             fail(ErrorCode::unsupported, "no schedmate-reader is set up")});
   }
   void carry_out(live::Answer& answer) {
     const auto found = asking_.find(answer.number);
