@@ -88,11 +88,10 @@ live::CodeFound code_found(const Advice& advice) {
                         .p50 = estimate.p50,
                         .p90 = estimate.p90};
   if (estimate.source != AdviceSource::none)
-    found.prediction = Prediction{
-        .run_time = estimate.p50,
-        .distribution =
-            RunTimeDistribution{estimate.mean, estimate.p10, estimate.p50, estimate.p90},
-        .source = static_cast<std::uint8_t>(estimate.source)};
+    found.prediction = Prediction{.run_time = estimate.p50,
+                                  .distribution = RunTimeDistribution{estimate.mean, estimate.p10,
+                                                                      estimate.p50, estimate.p90},
+                                  .source = static_cast<std::uint8_t>(estimate.source)};
   return found;
 }
 

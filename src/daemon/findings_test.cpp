@@ -56,8 +56,8 @@ TEST_CASE("what is missing or of another kind is not known") {
 }
 
 TEST_CASE("what a log says is fit for screens, and bounded") {
-  const live::CauseFound found = cause_found(
-      {{"class", "other"}, {"reason", "\x1b[2Jred" + std::string(5000, 'x')}});
+  const live::CauseFound found =
+      cause_found({{"class", "other"}, {"reason", "\x1b[2Jred" + std::string(5000, 'x')}});
   CHECK(found.reason.size() <= 1000);
   CHECK(found.reason.find('\x1b') == std::string::npos);
 }

@@ -38,8 +38,7 @@ Outcome outcome_of(const SeenJob& job, const std::optional<live::Life>& life) {
   if (!life) return outcome;
   if (life->cause) outcome.fingerprint = life->cause->fingerprint;
   for (const live::Life::Point& each : life->points)
-    outcome.progress.push_back(
-        {each.when - job.started.value_or(each.when), each.step, each.loss});
+    outcome.progress.push_back({each.when - job.started.value_or(each.when), each.step, each.loss});
   return outcome;
 }
 

@@ -22,7 +22,7 @@ SeenJob training(const std::string& id, std::int64_t submitted_s) {
   job.name = "train";
   job.partition = "gpu";
   job.gpus = 4;
-  job.dir = "/home/ann/run";
+  job.dir = "/r";
   job.command = "python train.py --epochs 10";
   job.submitted = at(submitted_s);
   return job;

@@ -144,7 +144,8 @@ void Actions::restore_past(std::string_view text) {
     return found == whole.end() ? nlohmann::json() : *found;
   };
   const nlohmann::json disturbed = part(past, "disturbed_s"), bad = part(past, "bad"),
-                       requeued = part(past, "requeued"), lifted = part(past, "lifted"), open = part(past, "breaker_since_s");
+                       requeued = part(past, "requeued"), lifted = part(past, "lifted"),
+                       open = part(past, "breaker_since_s");
   const auto instant = [](const nlohmann::json& value) { return at(value.get<std::int64_t>()); };
   for (const auto& each : disturbed)
     if (each.is_number_integer()) disturbed_.push_back(instant(each));
@@ -154,8 +155,7 @@ void Actions::restore_past(std::string_view text) {
   }
   for (const auto& each : requeued) {
     const nlohmann::json when = part(each, "s"), owner = part(each, "owner");
-    if (when.is_number_integer() && owner.is_string())
-      requeued_.push_back({instant(when), owner});
+    if (when.is_number_integer() && owner.is_string()) requeued_.push_back({instant(when), owner});
   }
   for (const auto& [node, when] : lifted.items())
     if (when.is_number_integer()) lifted_[node] = instant(when);

@@ -105,7 +105,8 @@ Health Life::health() const {
   return Health::ok;
 }
 
-// Kept over restarts -------------------------------------------------------------------------------
+// Kept over restarts
+// -------------------------------------------------------------------------------
 
 std::string Lives::text(const std::string& id) const {
   const Life* const life = find(id);
@@ -117,8 +118,7 @@ std::string Lives::text(const std::string& id) const {
                 {"earlier", json::array()}};
   if (life->cause) document["cause"] = document_of(*life->cause);
   for (const EarlierFailure& each : life->earlier)
-    document["earlier"].push_back(
-        {{"fingerprint", each.fingerprint}, {"step", number(each.step)}});
+    document["earlier"].push_back({{"fingerprint", each.fingerprint}, {"step", number(each.step)}});
   return document.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -147,7 +147,8 @@ void Lives::resume(const Attempt& attempt, SimTime now) {
   if (life.cause && !life.is_handled) unhandled_.insert(attempt.seen.id);
 }
 
-// What happens -------------------------------------------------------------------------------------
+// What happens
+// -------------------------------------------------------------------------------------
 
 /// The life of this attempt. What an earlier one failed of is remembered with the job.
 Life& Lives::begin(const Attempt& attempt) {
@@ -217,7 +218,8 @@ void Lives::forget(const std::string& id) {
   lives_.erase(found);
 }
 
-// Studies ------------------------------------------------------------------------------------------
+// Studies
+// ------------------------------------------------------------------------------------------
 
 std::vector<Study> Lives::take(const Jobs& jobs, SimTime now) {
   std::vector<Study> studies;
@@ -269,15 +271,15 @@ std::optional<std::string> Lives::returned(std::uint64_t number, const Result<Fi
 /// Another file, or a shorter one: the log begins anew, and what was read of it is over.
 void Lives::take(Life& life, const LogFound& found, SimTime now) const {
   const bool anew = life.log && (life.log->file != found.file || life.log->bytes > found.bytes);
-  const bool stepped_back = found.step && !life.points.empty() &&
-                            *found.step < life.points.back().step;
+  const bool stepped_back =
+      found.step && !life.points.empty() && *found.step < life.points.back().step;
   if (anew || stepped_back) life.points.clear();
   if (anew || !life.log || life.log->bytes != found.bytes) life.moved = now;
   life.looked = now;
   life.log = found;
   if (found.step_time_s && *found.step_time_s > 0)
-    life.fastest_step_s = std::min(life.fastest_step_s.value_or(*found.step_time_s),
-                                   *found.step_time_s);
+    life.fastest_step_s =
+        std::min(life.fastest_step_s.value_or(*found.step_time_s), *found.step_time_s);
   if (!found.step || !std::isfinite(*found.step)) return;
   if (!life.points.empty() && life.points.back().step == *found.step) return;
   life.points.push_back({now, *found.step, found.loss});
@@ -299,8 +301,6 @@ void Lives::handled(const std::string& id) {
   unhandled_.erase(id);
 }
 
-std::vector<std::string> Lives::unhandled() const {
-  return {unhandled_.begin(), unhandled_.end()};
-}
+std::vector<std::string> Lives::unhandled() const { return {unhandled_.begin(), unhandled_.end()}; }
 
 }  // namespace schedmate::live

@@ -41,8 +41,8 @@ struct Life {
     double step = 0;
     std::optional<double> loss;
   };
-  std::vector<Point> points{};                 ///< rising steps, thinned evenly
-  std::optional<double> fastest_step_s{};      ///< the lowest median step time so far
+  std::vector<Point> points{};             ///< rising steps, thinned evenly
+  std::optional<double> fastest_step_s{};  ///< the lowest median step time so far
   std::optional<CauseFound> cause{};
   bool cause_is_due = false, is_handled = false;  ///< of its failure
   std::vector<EarlierFailure> earlier{};
@@ -54,7 +54,7 @@ struct Life {
 
 struct LifeOptions {
   StudyQueue::Options queue{};
-  Seconds follow{30};          ///< between two looks at a log
+  Seconds follow{30};  ///< between two looks at a log
   std::size_t most_points = 240;
 };
 

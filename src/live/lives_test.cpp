@@ -37,9 +37,9 @@ struct ReadingHouse {
   }
   SeenJob& submit(const std::string& id) {
     SeenJob& job = house.site.submit(id);
-    job.dir = "/home/ann/run";
+    job.dir = "/r";
     job.command = "python train.py";
-    job.output = "/home/ann/run/" + id + ".log";
+    job.output = "/r/" + id + ".log";
     return job;
   }
   [[nodiscard]] const Life& life(const std::string& id) {
@@ -182,8 +182,7 @@ TEST_CASE("advice that comes later changes what waits") {
     VirtualCluster::Setup setup;
     setup.name = name;
     setup.policy = [&](const View& view, Plan&) {
-      for (const JobId id : view.arrived)
-        expected.push_back(view.job(id).estimate.count());
+      for (const JobId id : view.arrived) expected.push_back(view.job(id).estimate.count());
     };
     return setup;
   };

@@ -402,12 +402,12 @@ void Loop::begin_anew(Pool& pool, SimTime now) {
     const KnownJob job = known(attempt);
     const Action* const start = actions_.start_of(id);
     if (attempt.seen.phase == JobPhase::running)
-      running.emplace_back(
-          attempt.starts,
-          VirtualCluster::Running{job, attempt.seen.started.value_or(now), attempt.seen.nodes,
-                                  advice_on(id)});
+      running.emplace_back(attempt.starts,
+                           VirtualCluster::Running{job, attempt.seen.started.value_or(now),
+                                                   attempt.seen.nodes, advice_on(id)});
     else if (start != nullptr)
-      running.emplace_back(UINT64_MAX, VirtualCluster::Running{job, now, start->call.nodes, advice_on(id)});
+      running.emplace_back(UINT64_MAX,
+                           VirtualCluster::Running{job, now, start->call.nodes, advice_on(id)});
     else if (!attempt.seen.held && !not_before_.contains(attempt.number))
       waiting.push_back({job, is_measured(attempt.seen), advice_on(id)});
   }

@@ -28,9 +28,8 @@ std::vector<NodeGpus> suspects(const FailureCase& failure) {
   std::vector<NodeGpus> nodes;
   for (const NodeGpus& each : failure.job.nodes)
     if (log_agrees(failure, each.node) &&
-        std::ranges::any_of(failure.witnesses, [&](const NodeWitness& witness) {
-          return witness.node == each.node;
-        }))
+        std::ranges::any_of(failure.witnesses,
+                            [&](const NodeWitness& witness) { return witness.node == each.node; }))
       nodes.push_back({each.node, {}});
   return nodes;
 }
@@ -78,15 +77,17 @@ constexpr Rule rules[] = {
      false,
      Restart::anywhere,
      "its node was lost; it is started again"},
-    {{"machine_witnessed", "the log and another witness say that a node is bad: the node is drained "
-                           "and the job started again on others"},
+    {{"machine_witnessed",
+      "the log and another witness say that a node is bad: the node is drained "
+      "and the job started again on others"},
      is_witnessed,
      true,
      false,
      Restart::elsewhere,
      "a node was bad; it is started again on others"},
-    {{"machine_unwitnessed", "only the log says so: the nodes are tested and the job is started "
-                             "again, wherever there is room"},
+    {{"machine_unwitnessed",
+      "only the log says so: the nodes are tested and the job is started "
+      "again, wherever there is room"},
      is_of_machine,
      false,
      true,
@@ -111,8 +112,8 @@ Proposal of_job(const FailureCase& failure, ActionKind kind) {
 std::string words(const FailureCase& failure, const Rule& rule) {
   const SeenJob& job = failure.job;
   const CauseFound& cause = failure.cause;
-  std::string text = fmt::format("Job {} ({}) ended as {}.", job.id, job.name,
-                                 to_string(job.end_state));
+  std::string text =
+      fmt::format("Job {} ({}) ended as {}.", job.id, job.name, to_string(job.end_state));
   if (!cause.reason.empty()) text += fmt::format(" {}: {}.", name_of(cause.verdict), cause.reason);
   if (!rule.told.empty()) text += fmt::format(" SchedMate: {}.", rule.told);
   if (!cause.advice.empty()) text += fmt::format(" {}", cause.advice);
@@ -130,9 +131,8 @@ std::vector<RecoveryRule> recovery_rules() {
 }
 
 Response respond_to(const FailureCase& failure) {
-  const Rule& rule = *std::ranges::find_if(rules, [&](const Rule& each) {
-    return each.applies(failure);
-  });
+  const Rule& rule =
+      *std::ranges::find_if(rules, [&](const Rule& each) { return each.applies(failure); });
   Response response{.rule = rule.row.name};
   if (rule.tests && failure.may_wait) {
     response.waits = true;
@@ -144,8 +144,8 @@ Response respond_to(const FailureCase& failure) {
   for (const NodeGpus& node : bad)
     witnesses.push_back({"log", node.node, failure.job.ended.value_or(SimTime()), cause.reason});
   const auto add = [&](Proposal proposal) {
-    proposal.why.push_back(fmt::format("rule {}: job {} ended as {}", rule.row.name,
-                                       failure.job.id, to_string(failure.job.end_state)));
+    proposal.why.push_back(fmt::format("rule {}: job {} ended as {}", rule.row.name, failure.job.id,
+                                       to_string(failure.job.end_state)));
     if (!cause.reason.empty()) proposal.why.push_back(cause.reason);
     response.proposals.push_back(std::move(proposal));
   };

@@ -19,9 +19,9 @@ namespace schedmate::live {
 struct FailureCase {
   const SeenJob& job;
   const CauseFound& cause;
-  std::span<const EarlierFailure> earlier;   ///< of the same job
-  std::span<const NodeWitness> witnesses;    ///< of its nodes, besides its log
-  bool may_wait = false;                     ///< for witnesses that are still to come
+  std::span<const EarlierFailure> earlier;  ///< of the same job
+  std::span<const NodeWitness> witnesses;   ///< of its nodes, besides its log
+  bool may_wait = false;                    ///< for witnesses that are still to come
 };
 
 struct Response {

@@ -5,11 +5,12 @@
 
 #include <string>
 
+#include "base/input.hpp"
 #include "tests/support/live_house.hpp"
+#include "tests/support/need.hpp"
 
 namespace schedmate::live {
 namespace {
-
 
 /// A job on two nodes that has just failed.
 SeenJob failed_job() {
@@ -39,8 +40,7 @@ struct FailedSo {
 std::string response_to(const FailedSo& how) {
   SeenJob job = failed_job();
   job.end_state = how.end_state;
-  const Response response =
-      respond_to({job, how.cause, how.earlier, how.witnesses, how.may_wait});
+  const Response response = respond_to({job, how.cause, how.earlier, how.witnesses, how.may_wait});
   if (response.waits) return "waits";
   std::string words = std::string(response.rule) + ":";
   for (const Proposal& each : response.proposals) {
@@ -64,7 +64,8 @@ CauseFound cause_of(FailureClass verdict, Component component = Component::none,
 NodeWitness witness_of(const std::string& node) { return {"kernel", node, at(990), "Xid 79"}; }
 
 TEST_CASE("the table of what is done about a failure") {
-  const CauseFound gpu_fault = cause_of(FailureClass::infrastructure, Component::gpu, Recommendation::test_first);
+  const CauseFound gpu_fault =
+      cause_of(FailureClass::infrastructure, Component::gpu, Recommendation::test_first);
   CHECK(response_to({.cause = gpu_fault, .witnesses = {witness_of("a-1")}}) ==
         "machine_witnessed: drain_node a-1, requeue_excluding a-1, notify ann");
   CHECK(response_to({.cause = gpu_fault}) ==
@@ -72,16 +73,19 @@ TEST_CASE("the table of what is done about a failure") {
   CHECK(response_to({.cause = gpu_fault, .may_wait = true}) == "waits");
   CHECK(response_to({.cause = gpu_fault, .witnesses = {witness_of("a-2")}, .may_wait = true}) ==
         "machine_witnessed: drain_node a-2, requeue_excluding a-2, notify ann");
-  CHECK(response_to({.cause = cause_of(FailureClass::infrastructure, Component::network), .witnesses = {witness_of("b-1")}}) ==
+  CHECK(response_to({.cause = cause_of(FailureClass::infrastructure, Component::network),
+                     .witnesses = {witness_of("b-1")}}) ==
         "machine_unwitnessed: test_nodes a-1 a-2, requeue_excluding, notify ann");
   CHECK(response_to({.cause = cause_of(FailureClass::other), .end_state = EndState::node_fail}) ==
         "node_lost: requeue_excluding, notify ann");
-  CHECK(response_to({.cause = cause_of(FailureClass::infrastructure, Component::storage, Recommendation::restart_same)}) ==
+  CHECK(response_to({.cause = cause_of(FailureClass::infrastructure, Component::storage,
+                                       Recommendation::restart_same)}) ==
         "passing: requeue_excluding, notify ann");
-  CHECK(response_to({.cause = cause_of(FailureClass::infrastructure, Component::storage)}) == "owner: notify ann");
-  CHECK(response_to({.cause = cause_of(FailureClass::user_script)}) == "owner: notify ann");
-  CHECK(response_to({.cause = cause_of(FailureClass::framework), .end_state = EndState::out_of_memory}) ==
+  CHECK(response_to({.cause = cause_of(FailureClass::infrastructure, Component::storage)}) ==
         "owner: notify ann");
+  CHECK(response_to({.cause = cause_of(FailureClass::user_script)}) == "owner: notify ann");
+  CHECK(response_to({.cause = cause_of(FailureClass::framework),
+                     .end_state = EndState::out_of_memory}) == "owner: notify ann");
   CHECK(response_to({.cause = cause_of(FailureClass::other), .end_state = EndState::timeout}) ==
         "owner: notify ann");
 }
@@ -94,12 +98,13 @@ TEST_CASE("a witness counts only for a node of the job that its log does not cle
   CHECK(response_to({.cause = cause, .witnesses = {witness_of("a-2")}}) ==
         "machine_witnessed: drain_node a-2, requeue_excluding a-2, notify ann");
   // A program's own error beside a bad node: that is no reason to drain.
-  CHECK(response_to({.cause = cause_of(FailureClass::user_script), .witnesses = {witness_of("a-1")}}) ==
-        "owner: notify ann");
+  CHECK(response_to({.cause = cause_of(FailureClass::user_script),
+                     .witnesses = {witness_of("a-1")}}) == "owner: notify ann");
 }
 
 TEST_CASE("a log that says nothing restarts nothing") {
-  CauseFound cause = cause_of(FailureClass::infrastructure, Component::gpu, Recommendation::restart_same);
+  CauseFound cause =
+      cause_of(FailureClass::infrastructure, Component::gpu, Recommendation::restart_same);
   cause.judged = false;
   CHECK(response_to({.cause = cause, .witnesses = {witness_of("a-1")}}) == "owner: notify ann");
 }
@@ -117,10 +122,13 @@ TEST_CASE("the same cause at the same step again is the end of it") {
   CHECK(response_to(further).starts_with("machine_witnessed"));
 }
 
-TEST_CASE("every rule has a name and says what it does") {
+TEST_CASE("docs/recovery.md has each rule as it is") {
+  const std::string page = testing::need(read_file(SCHEDMATE_SOURCE_DIR "/docs/recovery.md"));
+  CHECK(recovery_rules().size() == 6);
   for (const RecoveryRule& rule : recovery_rules()) {
-    CHECK(!rule.name.empty());
-    CHECK(!rule.summary.empty());
+    INFO(rule.name);
+    CHECK(page.find("| `" + std::string(rule.name) + "` | " + std::string(rule.summary) + " |") !=
+          std::string::npos);
   }
 }
 
@@ -177,7 +185,8 @@ TEST_CASE("without a witness there is a while for one to come, then a test and a
 
 TEST_CASE("a job is started again as often as the cap allows, and no more at the same step") {
   FailingHouse there;
-  there.cause = cause_of(FailureClass::infrastructure, Component::storage, Recommendation::restart_same);
+  there.cause =
+      cause_of(FailureClass::infrastructure, Component::storage, Recommendation::restart_same);
   for (int attempt = 1; attempt <= 3; ++attempt) {
     there.step = 100 * attempt;
     there.fail("1");
@@ -198,7 +207,8 @@ TEST_CASE("the requeues of one user's jobs have a cap of their own") {
   Settings settings = testing::ActingDesk::all_act();
   settings.caps.requeues_per_user_hour = 2;
   FailingHouse there(settings);
-  there.cause = cause_of(FailureClass::infrastructure, Component::storage, Recommendation::restart_same);
+  there.cause =
+      cause_of(FailureClass::infrastructure, Component::storage, Recommendation::restart_same);
   for (const char* const id : {"1", "2", "3"}) there.fail(id);
   CHECK(there.house.site.see("1").restarts == 1);
   CHECK(there.house.site.see("2").restarts == 1);
@@ -211,7 +221,8 @@ TEST_CASE("the requeues of one user's jobs have a cap of their own") {
 TEST_CASE("a restart of the program repeats no response, and none is lost") {
   for (int turns = 0; turns < 6; ++turns) {
     FailingHouse there;
-    there.cause = cause_of(FailureClass::infrastructure, Component::storage, Recommendation::restart_same);
+    there.cause =
+        cause_of(FailureClass::infrastructure, Component::storage, Recommendation::restart_same);
     there.house.site.submit("1").output = "/log";
     there.house.turns(40);
     there.house.site.finish("1", EndState::failed);

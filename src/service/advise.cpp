@@ -119,11 +119,12 @@ Result<Advice> advise_by(const settings::Session& session, const AdviseRequest& 
 
 /// None of it is there.
 advisor::TreeAccess no_tree() {
-  return {.read = [](const std::string&, std::span<const std::string>) -> Result<advisor::Closure> {
-            return advisor::Closure{};
-          },
-          .unchanged = [](const std::string&, std::span<const advisor::FileStamp>) { return false; },
-          .text = [](const std::string&, std::string_view) { return std::nullopt; }};
+  return {
+      .read = [](const std::string&, std::span<const std::string>) -> Result<advisor::Closure> {
+        return advisor::Closure{};
+      },
+      .unchanged = [](const std::string&, std::span<const advisor::FileStamp>) { return false; },
+      .text = [](const std::string&, std::string_view) { return std::nullopt; }};
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <map>
 #include <set>
-#include <tuple>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "journal/audit.hpp"

@@ -24,9 +24,9 @@ std::string ModelCluster::submit(const NewJob& job) {
   made.seen.id = id;
   made.seen.submitted = timeline_.clock();
   made.seen.user = job.user;
-  made.seen.dir = "/home";
+  made.seen.dir = "/x";
   made.seen.command = "./train";
-  made.seen.output = "/home/log";
+  made.seen.output = "/x/log";
   made.seen.partition = job.partition;
   made.seen.gpus = job.gpus;
   made.seen.limit = job.runs * 2;

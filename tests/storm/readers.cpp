@@ -10,8 +10,7 @@ namespace schedmate::storm {
 
 using enum Fault;
 
-void People::study(const live::Study& study,
-                   std::function<void(Result<live::Finding>)> answer) {
+void People::study(const live::Study& study, std::function<void(Result<live::Finding>)> answer) {
   Dice& dice = town_.dice;
   if (dice.strikes(study_lost, 0.2)) return;
   Millis delay = readers_.between(1, 3'000);
@@ -21,9 +20,8 @@ void People::study(const live::Study& study,
     const bool may_pass = dice.of(study_fails).below(2) == 0;
     found = fail(may_pass ? ErrorCode::unavailable : ErrorCode::not_found, "it cannot be read");
   }
-  town_.timeline.in(delay, [answer = std::move(answer), found = std::move(found)] {
-    answer(found);
-  });
+  town_.timeline.in(delay,
+                    [answer = std::move(answer), found = std::move(found)] { answer(found); });
 }
 
 live::Finding People::finding(const live::Study& study) {
@@ -31,8 +29,8 @@ live::Finding People::finding(const live::Study& study) {
   switch (study.what) {
     case live::Study::What::code:
       if (readers_.below(2) == 0) return live::CodeFound{};
-      return live::CodeFound{
-          .prediction = Prediction{.run_time = FractionalSeconds(10 + some(400))}};
+      return live::CodeFound{.prediction =
+                                 Prediction{.run_time = FractionalSeconds(10 + some(400))}};
     case live::Study::What::log:
       return live::LogFound{.step = some(20),
                             .step_time_s = 1 + some(3),

@@ -69,8 +69,8 @@ Scenario scenario_of(const Dice& dice) {
                     .witness_age = Seconds(random.between(60, 600)),
                     .breaker_quiet = Seconds(random.between(120, 600))};
   made.options.poll = Seconds(random.between(2, 20));
-  made.options.lives.queue = {.most_out = 2, .given_up = Seconds(60), .again = Seconds(10),
-                              .tries = 4};
+  made.options.lives.queue = {
+      .most_out = 2, .given_up = Seconds(60), .again = Seconds(10), .tries = 4};
   made.until = Seconds(random.between(600, 2700));
   made.undo_all = random.below(2) == 0;
   if (pools) made.options.pool = [made](const std::string& name) { return pool_of(made, name); };
