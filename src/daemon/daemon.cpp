@@ -2,6 +2,7 @@
 #include "daemon/daemon.hpp"
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <atomic>
 #include <memory>
@@ -22,6 +23,12 @@ namespace schedmate::daemon {
 namespace {
 
 constexpr Connector::Deadline call_deadline{4000};  // an end waits for one
+
+/// After large work: what was freed goes back to the system, which malloc would keep.
+void give_back_memory() {
+  constexpr std::size_t much = std::size_t{64} << 20U;
+  if (::mallinfo2().fordblks > much) ::malloc_trim(0);
+}
 
 /// Somebody at the front door.
 struct Visit {
@@ -152,6 +159,7 @@ class Daemon {
     thinker_.ask(
         [this, question = forecasts_.question(*loop_, now_), scheduler = configuration_.scheduler] {
           inbox_.put(Foreseen{forecast_of(*question, scheduler)});
+          give_back_memory();
         });
   }
 

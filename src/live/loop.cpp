@@ -252,23 +252,20 @@ Loop::Pool* Loop::home_of(const SeenJob& job) {
   return found == pools_.end() ? nullptr : &found->second;
 }
 
+/// A partition that appears has a pool from then on.
 void Loop::see_nodes(const Listing& listing, SimTime now) {
   if (!options_.pool) return;
-  if (!read_before_) {
-    std::map<std::string, std::vector<VirtualCluster::Node>> nodes;
-    for (const SeenNode& node : listing.nodes)
-      nodes[node.partition].push_back({node.name, node.gpus, node.state});
-    for (const auto& [name, of_pool] : nodes)
-      pools_.try_emplace(name, options_.pool(name), of_pool);
-    return;
-  }
+  std::map<std::string, std::vector<VirtualCluster::Node>> fresh;
   std::map<std::string_view, std::set<std::string_view>> listed;
-  for (const SeenNode& node : listing.nodes)
-    if (const auto pool = pools_.find(node.partition); pool != pools_.end()) {
-      listed[node.partition].insert(node.name);
+  for (const SeenNode& node : listing.nodes) {
+    listed[node.partition].insert(node.name);
+    if (const auto pool = pools_.find(node.partition); pool != pools_.end())
       pool->second.cluster.see({node.name, node.gpus, node.state}, now);
-    }
+    else
+      fresh[node.partition].push_back({node.name, node.gpus, node.state});
+  }
   for (auto& [name, pool] : pools_) pool.cluster.lose_others(listed[name], now);
+  for (const auto& [name, nodes] : fresh) pools_.try_emplace(name, options_.pool(name), nodes);
 }
 
 void Loop::follow(const Change& change, SimTime now) {
