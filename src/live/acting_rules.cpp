@@ -67,6 +67,9 @@ std::string Actions::over_cap(const Proposal& proposal) const {
 void Actions::count(const Proposal& proposal, SimTime now) {
   if (proposal.call.kind == ActionKind::drain_node)
     bad_.emplace_back(now, proposal.call.nodes.front().node);
+  constexpr Seconds minute{60};
+  burst_.push_back(now);
+  while (now - burst_.front() >= minute) burst_.pop_front();
   std::set<std::string_view> nodes;
   for (const auto& [when, node] : bad_) nodes.insert(node);
   for (const auto& [id, action] : actions_)
@@ -78,6 +81,8 @@ void Actions::count(const Proposal& proposal, SimTime now) {
     breaker_since_ = now;  // not quiet
   else if (std::ssize(nodes) >= most)
     open_breaker(now, fmt::format("{} nodes are said to be bad", nodes.size()));
+  else if (std::ssize(burst_) > settings_.caps.burst)
+    open_breaker(now, fmt::format("{} proposals within a minute", burst_.size()));
   keep_past();
 }
 
@@ -96,6 +101,7 @@ void Actions::close_breaker(const std::string& by, SimTime now) {
   if (!breaker_since_) return;
   breaker_since_.reset();
   bad_.clear();
+  burst_.clear();
   record_.remarks.push_back({"breaker closed", by, ""});
   forget_past(now);
   keep_past();

@@ -36,6 +36,7 @@ struct Caps {
   std::int64_t requeues_per_user_hour = 5;
   std::int64_t actions_per_hour = 30;  ///< that disturb somebody (disturbs())
   std::int64_t breaker_pct = 5;        ///< of all nodes, rounded up, at least three
+  std::int64_t burst = 20;  ///< so many proposals that disturb within a minute open the breaker
 };
 
 /// How long things are waited for.

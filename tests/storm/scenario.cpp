@@ -62,7 +62,8 @@ Scenario scenario_of(const Dice& dice) {
                    .drained_pct_max = random.between(5, 50),
                    .requeues_per_job = random.between(0, 2),
                    .actions_per_hour = random.between(3, 30),
-                   .breaker_pct = random.between(3, 20)};
+                   .breaker_pct = random.between(3, 20),
+                   .burst = random.between(5, 60)};
   settings.waits = {.approval = Seconds(random.between(60, 600)),
                     .outcome = Seconds(random.between(30, 60)),
                     .hold = Seconds(random.between(60, 600)),
