@@ -69,7 +69,7 @@ function head(now_s) {
   const facts = [["User", job.user], job.partition && ["Partition", job.partition], ["GPUs", job.gpus], time("Submitted", job.submitted_s), time("Started", job.started_s), time("Ended", job.ended_s),
     job.started_s && ["Runs for", words.duration((job.ended_s ?? now_s) - job.started_s)], job.nodes?.length > 0 && ["On", words.nodes_text(job.nodes)], job.restarts > 0 && ["Restarts", job.restarts]];
   return [h("div", { class: "title" }, h("h1", {}, job.name || `Job ${job.id}`, job.name && h("small", {}, ` ${job.id}`)), h("span", { class: `word large ${job.state}` }, words.state_word(job.state)),
-    job.health && job.health !== "ok" && job.health !== job.state && h("span", { class: `word large ${job.health}` }, job.health), job.held && h("span", { class: "word large" }, "held"),
+    words.ill_word(job) && h("span", { class: `word large ${job.health}` }, job.health), job.held && h("span", { class: "word large" }, "held"),
     may_cancel && h("button", { type: "button", onclick: cancel }, "Cancel the job")),
   job.verdict && h("p", {}, words.value_text(job.verdict)),
   h("dl", { class: "facts" }, facts.filter(Boolean).map(([name, value]) => h("div", { "data-key": name }, h("dt", {}, name), h("dd", {}, value))))];

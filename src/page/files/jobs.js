@@ -95,7 +95,7 @@ function row_of(job, index, now_s, horizon) {
     h("td", { class: "text job" }, job_link(job.id, job.name || job.id), job.name && h("small", {}, ` ${job.id}`)),
     h("td", { class: "text user" }, job.user),
     h("td", { class: "text state" }, h("span", { class: `word ${job.state}` }, words.state_word(job.state)),
-      job.health && job.health !== "ok" && job.health !== job.state && h("span", { class: `word ${job.health}` }, ` ${job.health}`)),
+      words.ill_word(job) && h("span", { class: `word ${job.health}` }, ` ${job.health}`)),
     h("td", { class: "gpus" }, job.gpus),
     h("td", { class: "text progress" }, progress_cell(job, now_s)),
     h("td", { class: "line" }, !words.is_over(job) && time_line(job, now_s, horizon)),

@@ -62,6 +62,8 @@ export function expected(quantiles, now_s) {
 
 export const states = ["pending", "running", "completed", "failed", "cancelled", "timeout", "node_fail",
   "preempted", "requeued"];
+/// What is to be said of its health: not that it is well, not known, or what its state says anyway.
+export const ill_word = (job) => (["slow", "hung", "failed"].includes(job.health) && job.health !== job.state ? job.health : "");
 export const is_over = (job) => job.state !== "pending" && job.state !== "running";
 const state_words = { pending: "waiting", node_fail: "node failed", timeout: "time limit" };
 export const state_word = (state) => state_words[state] || String(state).replaceAll("_", " ");
