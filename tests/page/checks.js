@@ -16,7 +16,7 @@ for (const element of document.querySelectorAll("*")) {
 }
 for (const element of document.querySelectorAll("img, iframe, object, embed, base, frame, video, audio, meta[http-equiv], style")) found.push(`nothing here makes this: ${what(element)}`);
 for (const element of document.querySelectorAll("script, link"))
-  if (!(element.src || element.href).startsWith(location.origin) && !element.href?.startsWith("data:image/svg+xml")) found.push(`from elsewhere: ${element.src || element.href}`);
+  if (!(element.src || element.href || "a script in the document").startsWith(location.origin) && !element.href?.startsWith("data:image/svg+xml")) found.push(`from elsewhere: ${element.src || element.href || element.textContent}`);
 for (const entry of performance.getEntriesByType("resource"))
   if (!entry.name.startsWith(location.origin) && !entry.name.startsWith("data:")) found.push(`asked elsewhere: ${entry.name}`);
 
