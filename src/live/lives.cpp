@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 using enum Study::What;
 
-constexpr std::size_t most_earlier = 8, longest_document = 16 * 1024;
+constexpr std::size_t most_earlier = 8, longest_document = std::size_t{16} << 10U;
 
 json number(const std::optional<double>& value) { return value ? json(*value) : json(nullptr); }
 std::optional<double> read_number(const json& whole, const char* name) {
