@@ -23,16 +23,14 @@ struct Flags {
   settings::SettingsSources sources;
   std::vector<std::string> pairs;
   daemon::Task task = daemon::Task::serve;
+  std::string ui_folder;
 };
 
-Result<void> run(Flags& flags, const char* const* environment, const daemon::Say& say) {
-  auto given = settings::read_pairs(flags.pairs, "--set");
-  if (!given) return tl::unexpected(given.error());
-  flags.sources.given = std::move(*given);
-  const auto is_stopped = [] { return stop_asked != 0; };
-  const auto reloads = [] { return std::exchange(reload_asked, 0) != 0; };
-  return daemon::run_task(flags.task, {flags.sources, settings::read_environment(environment),
-                                       is_stopped, reloads, say});
+Result<void> run(const Flags& flags, const char* const* environment, const daemon::Say& say) {
+  return daemon::run_task(
+      flags.task,
+      {flags.sources, settings::read_environment(environment), [] { return stop_asked != 0; },
+       [] { return std::exchange(reload_asked, 0) != 0; }, say, flags.pairs, flags.ui_folder});
 }
 
 int run_program(int count, char** words, char** environment) {
@@ -48,6 +46,7 @@ int run_program(int count, char** words, char** environment) {
   const auto be = [&](daemon::Task task) { return [&flags, task] { flags.task = task; }; };
   parser.add_flag_callback("--check", be(daemon::Task::check), "only check the settings");
   parser.add_flag_callback("--replay", be(daemon::Task::replay), "be the cluster of a replay");
+  parser.add_option("--ui-dir", flags.ui_folder, "files of the page")->type_name("DIR");
   Result<void> done;
   try {
     parser.parse(count, words);

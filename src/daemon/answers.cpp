@@ -192,6 +192,7 @@ http::Reply cluster(const http::Request& request, const State& state) {
                 {"queue", std::move(queue)},
                 {"breaker_open", state.loop.actions().breaker_open()}};
   put_instant(made, "now", state.now);
+  put_overview(made, request, state);
   return http::json_reply(made);
 }
 
@@ -205,8 +206,8 @@ bool may_see(const http::Request& request, const Action& action, const State& st
 http::Reply actions(const http::Request& request, const State& state) {
   const std::string word = query(request, "state");
   const auto since = parse_number<std::int64_t>(query(request, "since")).value_or(0);
-  const auto after =
-      std::max(since, parse_number<std::int64_t>(query(request, "cursor")).value_or(0));
+  const auto after = std::max(since, parse_number<std::int64_t>(query(request, "cursor"))
+                                         .value_or(std::min<std::int64_t>(since, 0)));
   const std::size_t limit = limit_of(request);
   const auto kept = journal::read_actions({state.journal}, after, limit);
   if (!kept) return http::error_reply(kept.error());

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "daemon/first_forecasts.hpp"
 #include "daemon/forecasts.hpp"
 #include "http/events.hpp"
 #include "http/metrics.hpp"
@@ -38,6 +39,7 @@ struct State {
   SimTime now;
   std::string journal;                 ///< its file
   const Forecast* forecast = nullptr;  ///< the last one; null: there is none yet
+  FirstForecasts::Counts foretold{};   ///< starts
 };
 
 /// What an operator has decided; nothing where the request is no such. Errors: invalid.
@@ -50,6 +52,9 @@ struct State {
 [[nodiscard]] http::Reply answer_to(const http::Request& request, const State& state,
                                     const std::shared_ptr<http::EventLog>& events);
 [[nodiscard]] http::Reply action_reply(std::int64_t id, const State& state);
+
+/// For the document of the cluster: its name, who asks, the modes, what waits for an operator.
+void put_overview(Document& cluster, const http::Request& request, const State& state);
 
 /// For /metrics.
 [[nodiscard]] std::vector<http::Metric> metrics_of(const State& state);

@@ -17,6 +17,7 @@
 #include "daemon/worker.hpp"
 #include "http/events.hpp"
 #include "http/server.hpp"
+#include "page/page.hpp"
 #include "replay/remote.hpp"
 
 namespace schedmate::daemon {
@@ -100,7 +101,12 @@ class Daemon {
     options.clock = surroundings_.clock;
     options.user_name = surroundings_.user_name;
     options.events = events_;
-    options.handler = [this](http::Request request, http::Answer answer) {
+    options.handler = [this, ui = configuration_.ui_folder](http::Request request,
+                                                            http::Answer answer) {
+      if (auto page = page::reply_to(request, ui)) {
+        answer(std::move(*page));
+        return;
+      }
       inbox_.put(Visit{std::move(request), std::make_shared<http::Answer>(std::move(answer))});
     };
     options.ready = [this] { return readiness(); };
@@ -145,8 +151,12 @@ class Daemon {
   }
 
   [[nodiscard]] State state() {
-    return {*loop_, texts_, now_, journal::journal_path(configuration_.state_dir),
-            forecast_ ? &*forecast_ : nullptr};
+    return {*loop_,
+            texts_,
+            now_,
+            journal::journal_path(configuration_.state_dir),
+            forecast_ ? &*forecast_ : nullptr,
+            first_.counts()};
   }
 
   /// One at a time, of the queue as it stands when the last one is there.
@@ -169,6 +179,7 @@ class Daemon {
       surroundings_.report("no forecast: " + foreseen.forecast.error().message);
     forecast_.reset();
     if (foreseen.forecast) forecast_ = std::move(*foreseen.forecast);
+    if (forecast_) first_.note(*forecast_);
   }
 
   /// Twice a second, for whoever asks.
@@ -287,6 +298,9 @@ class Daemon {
     if (noted.what == live::Noted::What::job && noted.change == live::Change::Kind::ended)
       if (const live::Attempt* const attempt = loop_->jobs().find(noted.id))
         forecasts_.note(attempt->seen);
+    if (noted.what == live::Noted::What::job && noted.change == live::Change::Kind::started)
+      if (const live::Attempt* const attempt = loop_->jobs().find(noted.id))
+        first_.started(attempt->seen);
     if (auto event = event_of(noted, state)) events_->publish(std::move(*event));
   }
   /// Crash-only: what the journal holds decides how it goes on.
@@ -327,6 +341,7 @@ class Daemon {
   JobTexts texts_;
   Forecasts forecasts_;
   std::optional<Forecast> forecast_;  // the last one
+  FirstForecasts first_;
   bool foreseeing_ = false;
   std::chrono::nanoseconds last_tick_{}, measured_{}, foreseen_{};
   std::mutex metrics_mutex_;

@@ -46,7 +46,11 @@ void tell_systemd(const std::string& socket_name) {
 }
 
 Result<Configuration> read_configuration(const Program& program) {
-  auto settings = settings::load_settings(program.sources, program.environment);
+  auto given = settings::read_pairs(program.pairs, "--set");
+  if (!given) return tl::unexpected(given.error());
+  settings::SettingsSources sources = program.sources;
+  sources.given = std::move(*given);
+  auto settings = settings::load_settings(sources, program.environment);
   if (!settings) return tl::unexpected(settings.error());
   return configure({program.environment, std::move(*settings), settings::machine_clock()});
 }
@@ -86,8 +90,9 @@ Result<void> serve(const Configuration& configuration, const Program& program) {
 }  // namespace
 
 Result<void> run_task(Task task, const Program& program) {
-  const auto configuration = read_configuration(program);
+  auto configuration = read_configuration(program);
   if (!configuration) return tl::unexpected(configuration.error());
+  configuration->ui_folder = program.ui_folder;
   if (task == Task::replay) return serve_replay(*configuration, program);
   if (task == Task::serve) return serve(*configuration, program);
   program.say("the settings are sound");
