@@ -28,6 +28,8 @@ struct SeenJob {
   /// Times it was sent back to the queue: which attempt.
   std::int64_t restarts = 0;
   std::string name, user, partition;
+  /// Where it was submitted, what runs, and its log; "" = the cluster does not tell.
+  std::string dir{}, command{}, output{};
   /// The whole gang, at least 1 for a job that a policy may start.
   std::int32_t gpus = 0;
   /// What it may run at most; 0: no limit, or it is not known.

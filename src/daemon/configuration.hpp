@@ -29,6 +29,7 @@ struct Configuration {
   Scheduler scheduler;  ///< of the loop's pools
   std::chrono::milliseconds poll{1000};
   http::ServerOptions http;  ///< doors and access
+  std::string reader;        ///< socket of schedmate-reader; "": none
 };
 
 /// Reads the trace and makes the policy. Errors: invalid, not_found, unsupported: what is wrong and

@@ -21,10 +21,10 @@ enum class Task : std::uint8_t {
 using Say = std::function<void(const std::string& line)>;
 
 struct Program {
-  settings::SettingsSources sources;
-  settings::Environment environment;
-  std::function<bool()> stopped, reload_asked;  ///< asked ten times a second
-  Say say;
+  settings::SettingsSources sources{};
+  settings::Environment environment{};
+  std::function<bool()> stopped{}, reload_asked{};  ///< asked ten times a second
+  Say say{};
 };
 
 /// Until it is stopped. Errors: those of load_settings(), configure(), run() and serve().

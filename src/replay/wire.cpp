@@ -60,6 +60,9 @@ SeenJob job_of(const Document& document) {
   job.name = document.at("name");
   job.user = document.at("user");
   job.partition = document.at("partition");
+  job.dir = document.value("dir", "");
+  job.command = document.value("command", "");
+  job.output = document.value("output", "");
   job.gpus = whole<std::int32_t>(document.at("gpus"));
   job.limit = Seconds(whole<std::int64_t>(document.at("limit_s")));
   job.phase = value_of<JobPhase>(phases, document.at("phase"));
@@ -102,6 +105,9 @@ Document job_document(const SeenJob& job) {
           {"name", job.name},
           {"user", job.user},
           {"partition", job.partition},
+          {"dir", job.dir},
+          {"command", job.command},
+          {"output", job.output},
           {"gpus", job.gpus},
           {"limit_s", job.limit.count()},
           {"phase", word_of(phases, job.phase)},
