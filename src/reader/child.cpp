@@ -25,11 +25,13 @@
 namespace schedmate::reader {
 namespace {
 
+/// Of the child, as it begins.
+constexpr int order_stream = 0, reply_stream = 1, log_stream = 2;
 constexpr std::string_view user_word = "user ";
 
 void say(std::string_view text) {
   while (!text.empty()) {
-    const ssize_t done = ::write(STDOUT_FILENO, text.data(), text.size());
+    const ssize_t done = ::write(reply_stream, text.data(), text.size());
     if (done < 0 && errno == EINTR) continue;
     if (done <= 0) return;
     text.remove_prefix(static_cast<std::size_t>(done));
@@ -65,8 +67,8 @@ void reset_signals() {
 /// would stand in the reader's log.
 void set_streams(int order, int reply) {
   const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-  if (::dup2(order, STDIN_FILENO) < 0 || ::dup2(reply, STDOUT_FILENO) < 0 ||
-      ::dup2(nothing, STDERR_FILENO) < 0)
+  if (::dup2(order, order_stream) < 0 || ::dup2(reply, reply_stream) < 0 ||
+      ::dup2(nothing, log_stream) < 0)
     ::_exit(1);
   // What this program was started with, too.
   ::syscall(SYS_close_range, 3U, ~0U, 0U);

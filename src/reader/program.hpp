@@ -1,28 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The program schedmate-reader, but for its command line.
+/// The program schedmate-reader. It takes few flags and is begun anew for each request, so it reads
+/// them by itself.
 
+#include <cstdint>
 #include <functional>
 #include <schedmate/result.hpp>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "settings/settings_file.hpp"
 
 namespace schedmate::reader {
 
-struct Program {
+struct CommandLine {
+  enum class Task : std::uint8_t { serve, work, help };
+  Task task = Task::serve;
+  std::string socket{};  ///< "": that of the setting; systemd's own goes before both
   settings::SettingsSources sources{};
-  settings::Environment environment{};
-  std::string socket{};             ///< "": that of the setting; systemd's own goes before both
-  std::function<bool()> stopped{};  ///< asked at least twice a second
-  std::function<void(const std::string& line)> say{};
 };
+/// Without the program's name. Errors: unsupported (with the nearest flag).
+[[nodiscard]] Result<CommandLine> read_command_line(std::span<const char* const> words);
 
-/// Until it is stopped. Errors: those of load_settings(), open_door() and serve().
-Result<void> run_reader(const Program& program);
-
-/// What `schedmate-reader --work` does in a child of it. Gives the exit code.
-int run_work(const settings::Environment& environment);
+/// Until SIGTERM or SIGINT; `say` takes lines for standard error. Gives the exit code.
+int run_program(std::span<const char* const> words, const char* const* environment,
+                const std::function<void(const std::string& text)>& say);
 
 }  // namespace schedmate::reader

@@ -43,7 +43,7 @@ inline constexpr std::size_t most_reply_bytes = std::size_t{4} << 20U;
 
 /// The members of a request but for `user`, as the body of a route holds them. Errors: invalid:
 /// what is missing, unknown (with the nearest name), too long, or no absolute path.
-[[nodiscard]] Result<Request> read_question(What what, const Document& members);
+[[nodiscard]] Result<Request> read_question(What what, const Document& document);
 
 struct Numbered {
   std::uint64_t id = 0;  ///< the asker's; its answer carries it

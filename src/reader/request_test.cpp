@@ -22,7 +22,7 @@ std::string why_not(What what, const char* members) {
 TEST_CASE("a request reads as it was written") {
   const Request advise{.what = What::advise,
                        .user = "ann",
-                       .dir = "/home/ann/job",
+                       .dir = "/data/ann/job",
                        .command = "python train.py --lr \"0.1\"\n",
                        .workdir = "src",
                        .gpus = 8,

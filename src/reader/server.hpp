@@ -27,8 +27,7 @@ struct ServeOptions {
   std::map<std::string, std::string> settings{};  ///< for the children (settings_of_answers())
   std::string program{};                          ///< of the children; "": this one
   Clock clock{};
-  std::function<bool()> stopped{};                        ///< asked at least twice a second
-  std::function<void(const std::string& line)> report{};  ///< for the log
+  std::function<bool()> stopped{};  ///< asked at least twice a second
 };
 
 /// A socket of mode 0600 at this path, in the place of one that was left behind; its owner is

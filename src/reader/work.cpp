@@ -29,6 +29,7 @@
 namespace schedmate::reader {
 namespace {
 
+constexpr int reply_to = 1;  ///< standard output
 constexpr std::size_t most_tail_bytes = std::size_t{1} << 20U;
 
 /// Of one reading: what a child can look through within its time, the rest is left out.
@@ -237,7 +238,7 @@ int work(const settings::Environment& environment, const Clock& clock) {
   }
   line += '\n';
   for (std::string_view rest = line; !rest.empty();) {
-    const ssize_t done = ::write(STDOUT_FILENO, rest.data(), rest.size());
+    const ssize_t done = ::write(reply_to, rest.data(), rest.size());
     if (done <= 0) return 1;
     rest.remove_prefix(static_cast<std::size_t>(done));
   }
