@@ -124,6 +124,8 @@ def whose_rights(program, home):
     expect("how far the job is", track["step"] == 1990 and track["file"]["inode"] == status.st_ino)
     error = asker.error(BOB, "tail", log=log)
     expect(f"another's log is refused: {error['message']}", error["code"] == "refused" and "Permission denied" in error["message"])
+    of_group = home.own(home.folder / "group.log", 0, 0o640, "the group of root reads this\n")
+    expect("groups of the reader are gone", asker.error(ANN, "tail", log=of_group)["code"] == "refused")
     secret = home.own(home.folder / "root.txt", 0, 0o600, "only root reads this\n")
     os.symlink(secret, home.folder / "ann/link.log")
     os.symlink("/etc/shadow", home.folder / "ann/shadow.log")
