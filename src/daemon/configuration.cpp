@@ -92,9 +92,14 @@ live::Settings acting(const Settings& settings) {
   made.modes = {mode(settings, "mode.order"), mode(settings, "mode.recover"),
                 mode(settings, "mode.pack"), mode(settings, "mode.annotate"),
                 mode(settings, "mode.notify")};
-  made.caps = {settings.whole("caps.drained_nodes_max"), settings.whole("caps.drained_pct_max"),
-               settings.whole("caps.requeues_per_job"), settings.whole("caps.actions_per_hour"),
-               settings.whole("caps.breaker_pct")};
+  made.caps = {.drained_nodes_max = settings.whole("caps.drained_nodes_max"),
+               .drained_pct_max = settings.whole("caps.drained_pct_max"),
+               .requeues_per_job = settings.whole("caps.requeues_per_job"),
+               .requeues_per_user_hour = settings.whole("caps.requeues_per_user_hour"),
+               .actions_per_hour = settings.whole("caps.actions_per_hour"),
+               .breaker_pct = settings.whole("caps.breaker_pct"),
+               .burst = settings.whole("caps.burst")};
+  made.waits.witness = Seconds(settings.whole("recover.witness_wait_s"));
   return made;
 }
 

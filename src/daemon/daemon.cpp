@@ -2,6 +2,7 @@
 #include "daemon/daemon.hpp"
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <atomic>
 #include <memory>
@@ -24,6 +25,12 @@ namespace {
 
 constexpr Connector::Deadline call_deadline{4000};  // an end waits for one
 
+/// After large work: what was freed goes back to the system, which malloc would keep.
+void give_back_memory() {
+  constexpr std::size_t much = std::size_t{64} << 20U;
+  if (::mallinfo2().fordblks > much) ::malloc_trim(0);
+}
+
 /// Somebody at the front door.
 struct Visit {
   http::Request request;
@@ -35,7 +42,7 @@ struct Foreseen {
 struct Advanced {
   Result<replay::RemoteCluster::Time> time;
 };
-using Arrival = std::variant<live::Event, Visit, Advanced, Foreseen>;
+using Arrival = std::variant<live::Event, Visit, Advanced, Foreseen, live::Studied>;
 
 class Daemon {
  public:
@@ -153,6 +160,7 @@ class Daemon {
     thinker_.ask(
         [this, question = forecasts_.question(*loop_, now_), scheduler = configuration_.scheduler] {
           inbox_.put(Foreseen{forecast_of(*question, scheduler)});
+          give_back_memory();
         });
   }
 
@@ -209,6 +217,8 @@ class Daemon {
     step(event);
   }
 
+  void take(live::Studied& studied) { step(studied); }
+
   void take(Visit& question) {
     if (loop_->counts().readings == 0) {
       (*question.answer)(http::busy_reply("the cluster has not been read yet"));
@@ -260,6 +270,11 @@ class Daemon {
       inbox_.put(
           live::Event(live::Listed{list.number, cluster_.list(list.ended_since, call_deadline)}));
     });
+  }
+  /// It may take long: time goes on meanwhile.
+  void carry_out(live::Examine& examine) {
+    inbox_.put(live::Studied{examine.study.number,
+                             fail(ErrorCode::unsupported, "no schedmate-reader is set up")});
   }
   void carry_out(live::Answer& answer) {
     const auto found = asking_.find(answer.number);

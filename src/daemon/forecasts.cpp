@@ -127,8 +127,10 @@ std::shared_ptr<Question> Forecasts::question(const live::Loop& loop, SimTime no
 }
 
 Result<Forecast> forecast_of(Question& question, const Scheduler& scheduler) {
-  constexpr std::int64_t samples = 60;
+  constexpr std::int64_t most = 60, least = 20, figures = 600'000;  // that are held at a time
   QueueSnapshot& snapshot = question.snapshot;
+  const std::int64_t samples =
+      std::clamp(figures / std::max<std::int64_t>(1, std::ssize(snapshot.jobs)), least, most);
   const eta::RunTimeModel model(std::move(question.submitted), snapshot.now);
   snapshot.site = model.site();
   for (std::size_t i = 0; i < snapshot.jobs.size(); ++i) {

@@ -45,6 +45,10 @@ std::string Actions::over_cap(const Proposal& proposal) const {
     return fmt::format("over the cap of {} actions an hour", caps.actions_per_hour);
   if (call.kind == ActionKind::requeue_excluding && call.restarts >= caps.requeues_per_job)
     return fmt::format("over the cap of {} requeues of a job", caps.requeues_per_job);
+  if (call.kind == ActionKind::requeue_excluding &&
+      std::ranges::count(requeued_, proposal.owner, &Requeue::owner) >= caps.requeues_per_user_hour)
+    return fmt::format("over the cap of {} requeues of one user an hour",
+                       caps.requeues_per_user_hour);
   if (call.kind != ActionKind::drain_node) return {};
   if (lifted_.contains(call.nodes.front().node))
     return "somebody put this node back into service since SchedMate drained it";
@@ -63,6 +67,9 @@ std::string Actions::over_cap(const Proposal& proposal) const {
 void Actions::count(const Proposal& proposal, SimTime now) {
   if (proposal.call.kind == ActionKind::drain_node)
     bad_.emplace_back(now, proposal.call.nodes.front().node);
+  constexpr Seconds minute{60};
+  burst_.push_back(now);
+  while (now - burst_.front() >= minute) burst_.pop_front();
   std::set<std::string_view> nodes;
   for (const auto& [when, node] : bad_) nodes.insert(node);
   for (const auto& [id, action] : actions_)
@@ -74,6 +81,8 @@ void Actions::count(const Proposal& proposal, SimTime now) {
     breaker_since_ = now;  // not quiet
   else if (std::ssize(nodes) >= most)
     open_breaker(now, fmt::format("{} nodes are said to be bad", nodes.size()));
+  else if (std::ssize(burst_) > settings_.caps.burst)
+    open_breaker(now, fmt::format("{} proposals within a minute", burst_.size()));
   keep_past();
 }
 
@@ -92,6 +101,7 @@ void Actions::close_breaker(const std::string& by, SimTime now) {
   if (!breaker_since_) return;
   breaker_since_.reset();
   bad_.clear();
+  burst_.clear();
   record_.remarks.push_back({"breaker closed", by, ""});
   forget_past(now);
   keep_past();
@@ -112,6 +122,7 @@ void Actions::tick(SimTime now) {
 void Actions::forget_past(SimTime now) {
   constexpr Seconds hour{3600};
   while (!disturbed_.empty() && now - disturbed_.front() >= hour) disturbed_.pop_front();
+  while (!requeued_.empty() && now - requeued_.front().when >= hour) requeued_.pop_front();
   while (!bad_.empty() && now - bad_.front().first >= hour) bad_.pop_front();
   std::erase_if(lifted_, [&](const auto& each) { return now - each.second >= 24 * hour; });
 }
@@ -119,10 +130,13 @@ void Actions::forget_past(SimTime now) {
 void Actions::keep_past() {
   nlohmann::json past{{"disturbed_s", nlohmann::json::array()},
                       {"bad", nlohmann::json::array()},
+                      {"requeued", nlohmann::json::array()},
                       {"lifted", nlohmann::json::object()}};
   for (const SimTime when : disturbed_) past["disturbed_s"].push_back(seconds_of(when));
   for (const auto& [when, node] : bad_)
     past["bad"].push_back({{"s", seconds_of(when)}, {"node", node}});
+  for (const auto& [when, owner] : requeued_)
+    past["requeued"].push_back({{"s", seconds_of(when)}, {"owner", owner}});
   for (const auto& [node, when] : lifted_) past["lifted"][node] = seconds_of(when);
   if (breaker_since_) past["breaker_since_s"] = seconds_of(*breaker_since_);
   record_.past = past.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -136,13 +150,18 @@ void Actions::restore_past(std::string_view text) {
     return found == whole.end() ? nlohmann::json() : *found;
   };
   const nlohmann::json disturbed = part(past, "disturbed_s"), bad = part(past, "bad"),
-                       lifted = part(past, "lifted"), open = part(past, "breaker_since_s");
+                       requeued = part(past, "requeued"), lifted = part(past, "lifted"),
+                       open = part(past, "breaker_since_s");
   const auto instant = [](const nlohmann::json& value) { return at(value.get<std::int64_t>()); };
   for (const auto& each : disturbed)
     if (each.is_number_integer()) disturbed_.push_back(instant(each));
   for (const auto& each : bad) {
     const nlohmann::json when = part(each, "s"), node = part(each, "node");
     if (when.is_number_integer() && node.is_string()) bad_.emplace_back(instant(when), node);
+  }
+  for (const auto& each : requeued) {
+    const nlohmann::json when = part(each, "s"), owner = part(each, "owner");
+    if (when.is_number_integer() && owner.is_string()) requeued_.push_back({instant(when), owner});
   }
   for (const auto& [node, when] : lifted.items())
     if (when.is_number_integer()) lifted_[node] = instant(when);

@@ -193,6 +193,22 @@ TEST_CASE("the breaker discards what waits, and stops what disturbs") {
   CHECK(desk.site.see("2").order == 5);
 }
 
+TEST_CASE("the breaker opens at a burst of proposals, and not at as many in an hour") {
+  RulesDesk desk(40, with_caps({.actions_per_hour = 100, .burst = 5}));
+  int number = 0;
+  const auto cancels = [&](int count, Seconds pause) {
+    for (int i = 0; i < count; ++i) {
+      (void)desk.propose({.call = cancel_of(desk, std::to_string(++number))});
+      desk.pass(pause);
+    }
+  };
+  cancels(20, Seconds(13));
+  CHECK(!desk.actions().breaker_open());
+  cancels(6, Seconds(1));
+  CHECK(desk.actions().breaker_open());
+  CHECK(desk.remarks().back().note == "6 proposals within a minute");
+}
+
 TEST_CASE("the breaker is closed by hand") {
   RulesDesk desk(40, with_caps({.drained_nodes_max = 9, .drained_pct_max = 90}));
   drain_all(desk, 0, 3);

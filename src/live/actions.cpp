@@ -110,6 +110,8 @@ std::int64_t Actions::record(Proposal proposal, const Deciding& deciding) {
     if (!over.empty()) ++counts_.capped;
     step(action, {waiting, now, own_name, over.empty() ? "for approval" : over});
   } else {
+    if (action.call.kind == ActionKind::requeue_excluding && !proposal.owner.empty())
+      requeued_.push_back({now, proposal.owner});
     intend(action, now, by, !proposal.of_policy);
   }
   return id;

@@ -36,6 +36,8 @@ struct Proposal {
   std::vector<std::string> why{};
   std::vector<NodeWitness> witnesses{};
   std::string before{};
+  /// Whose job it starts again: for the cap on one user's.
+  std::string owner{};
   /// A policy's own decision about who runs: caps and breaker are not about it.
   bool of_policy = false;
 };
@@ -166,8 +168,14 @@ class Actions {
   std::vector<Action> ended_;
   std::int64_t next_id_;
   std::map<std::string, SeenNode, std::less<>> nodes_;  // at the last reading
+  std::deque<SimTime> burst_;  // proposals of the last minute
   // Of the last hour, or day.
   std::deque<SimTime> disturbed_;
+  struct Requeue {
+    SimTime when;
+    std::string owner;
+  };
+  std::deque<Requeue> requeued_;
   std::deque<std::pair<SimTime, std::string>> bad_;     // nodes that were proposed to be drained
   std::map<std::string, SimTime, std::less<>> lifted_;  // own drains, by somebody else
   std::optional<SimTime> breaker_since_;

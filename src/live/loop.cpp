@@ -20,10 +20,14 @@ Actions::Restored restored_of(const Past& past, SimTime now) {
 }  // namespace
 
 Loop::Loop(LoopOptions options, const Past& past, SimTime now)
-    : options_(std::move(options)), actions_(options_.settings, restored_of(past, now)) {
+    : options_(std::move(options)),
+      lives_(options_.lives),
+      actions_(options_.settings, restored_of(past, now)) {
   for (const auto& [name, value] : past.kept)
     if (name.starts_with(Jobs::key("")))
       (void)jobs_.restore(value);
+    else if (name.starts_with(Lives::key("")))
+      (void)lives_.restore(name.substr(Lives::key("").size()), value);
     else if (name == kept_read)
       jobs_.know_what_was_read(value);
 }
@@ -31,6 +35,7 @@ Loop::Loop(LoopOptions options, const Past& past, SimTime now)
 std::vector<Effect> Loop::step(const Event& event, SimTime now) {
   if (over_) return {};
   std::visit([&](const auto& each) { take(each, now); }, event);
+  study(now);
   flush(now);
   return std::exchange(effects_, {});
 }
@@ -130,6 +135,7 @@ void Loop::take(const Listed& event, SimTime now) {
   const Listing& listing = *event.listing;
   std::vector<Change> changes = jobs_.take(listing);
   for (const Change& change : changes) tell(change, now);
+  follow_lives(changes, now);
   if (!changes.empty() || !jobs_.forgotten().empty()) keep_jobs(changes);
   sort_for_policies(changes);
   see_nodes(listing, now);
@@ -139,6 +145,7 @@ void Loop::take(const Listed& event, SimTime now) {
   const bool is_news = std::exchange(version_, listing.version) != listing.version;
   if (is_news || !actions_.all().empty()) actions_.read(Reading(listing), event.number, now);
   follow_ends();
+  respond_to_failures(now);
   decide(now);
   if (reread_ && calls_out_ == 0) ask_to_list();
 }
@@ -245,23 +252,20 @@ Loop::Pool* Loop::home_of(const SeenJob& job) {
   return found == pools_.end() ? nullptr : &found->second;
 }
 
+/// A partition that appears has a pool from then on.
 void Loop::see_nodes(const Listing& listing, SimTime now) {
   if (!options_.pool) return;
-  if (!read_before_) {
-    std::map<std::string, std::vector<VirtualCluster::Node>> nodes;
-    for (const SeenNode& node : listing.nodes)
-      nodes[node.partition].push_back({node.name, node.gpus, node.state});
-    for (const auto& [name, of_pool] : nodes)
-      pools_.try_emplace(name, options_.pool(name), of_pool);
-    return;
-  }
+  std::map<std::string, std::vector<VirtualCluster::Node>> fresh;
   std::map<std::string_view, std::set<std::string_view>> listed;
-  for (const SeenNode& node : listing.nodes)
-    if (const auto pool = pools_.find(node.partition); pool != pools_.end()) {
-      listed[node.partition].insert(node.name);
+  for (const SeenNode& node : listing.nodes) {
+    listed[node.partition].insert(node.name);
+    if (const auto pool = pools_.find(node.partition); pool != pools_.end())
       pool->second.cluster.see({node.name, node.gpus, node.state}, now);
-    }
+    else
+      fresh[node.partition].push_back({node.name, node.gpus, node.state});
+  }
   for (auto& [name, pool] : pools_) pool.cluster.lose_others(listed[name], now);
+  for (const auto& [name, nodes] : fresh) pools_.try_emplace(name, options_.pool(name), nodes);
 }
 
 void Loop::follow(const Change& change, SimTime now) {
@@ -317,7 +321,8 @@ void Loop::let_in(bool to_profiler, SimTime now) {
   std::ranges::stable_sort(entering, {}, [](const Attempt* each) { return each->seen.submitted; });
   for (const Attempt* const attempt : entering)
     if (Pool* const pool = pool_of(attempt->seen))
-      pool->cluster.enter(known(*attempt), now, is_measured(attempt->seen));
+      pool->cluster.enter(
+          {known(*attempt), is_measured(attempt->seen), advice_on(attempt->seen.id)}, now);
 }
 
 void Loop::follow_start(Pool& pool, const Change& change) {
@@ -394,13 +399,14 @@ void Loop::begin_anew(Pool& pool, SimTime now) {
     const KnownJob job = known(attempt);
     const Action* const start = actions_.start_of(id);
     if (attempt.seen.phase == JobPhase::running)
-      running.emplace_back(
-          attempt.starts,
-          VirtualCluster::Running{job, attempt.seen.started.value_or(now), attempt.seen.nodes});
+      running.emplace_back(attempt.starts,
+                           VirtualCluster::Running{job, attempt.seen.started.value_or(now),
+                                                   attempt.seen.nodes, advice_on(id)});
     else if (start != nullptr)
-      running.emplace_back(UINT64_MAX, VirtualCluster::Running{job, now, start->call.nodes});
+      running.emplace_back(UINT64_MAX,
+                           VirtualCluster::Running{job, now, start->call.nodes, advice_on(id)});
     else if (!attempt.seen.held && !not_before_.contains(attempt.number))
-      waiting.push_back({job, is_measured(attempt.seen)});
+      waiting.push_back({job, is_measured(attempt.seen), advice_on(id)});
   }
   std::ranges::sort(running, {}, [](const auto& each) {
     return std::tuple(each.second.since, each.first, each.second.job.number);

@@ -18,74 +18,16 @@
 #include <schedmate/connector.hpp>
 #include <set>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "journal/journal.hpp"
 #include "live/actions.hpp"
+#include "live/events.hpp"
 #include "live/jobs.hpp"
+#include "live/lives.hpp"
 #include "live/virtual_cluster.hpp"
 
 namespace schedmate::live {
-// Events: what has happened.
-/// The reading that effect List{number} asked for.
-struct Listed {
-  std::uint64_t number = 0;
-  Result<Listing> listing;
-};
-/// The journal's answer to Append. After an error the loop is over: another one is made of what the
-/// journal then holds.
-struct Appended {
-  Result<void> result;
-};
-struct Returned {
-  std::int64_t action = 0;
-  CallReply reply;
-};
-/// Slow work has found a reason to act.
-struct Proposed {
-  Proposal proposal;
-};
-/// An operator.
-struct Decided {
-  enum class What : std::uint8_t { approve, reject, undo, close_breaker } what;
-  std::int64_t action = 0;
-  std::string by{};
-  std::uint64_t number = 0;  ///< of the Answer
-};
-/// Time has passed.
-struct Ticked {};
-using Event = std::variant<Listed, Appended, Returned, Proposed, Decided, Ticked>;
-
-// Effects: what is to be done.
-struct Append {
-  journal::Batch batch;
-};
-struct MakeCall {
-  std::int64_t action = 0;
-  ActionCall call;
-};
-struct List {
-  std::uint64_t number = 0;
-  SimTime ended_since;
-};
-/// Comes once the record of what was decided is safe.
-struct Answer {
-  std::uint64_t number = 0;
-  Result<std::int64_t> result;  ///< of an undo the new action, else the action
-};
-/// For those who follow: it has changed.
-struct Noted {
-  enum class What : std::uint8_t { job, action } what;
-  std::string id;
-  ActionState state = ActionState::planned;     ///< of an action
-  Change::Kind change = Change::Kind::altered;  ///< of a job
-};
-/// The loop is over.
-struct Stop {
-  Error error;
-};
-using Effect = std::variant<Append, MakeCall, List, Answer, Noted, Stop>;
 
 /// A stage in front of the pools that runs each small job for a short time to measure it
 /// (Lucid 3.2). Its first attempt goes there; who does not end in time goes on to its pool.
@@ -101,6 +43,7 @@ struct LoopOptions {
   /// Who decides in a pool of that name; null: nobody starts jobs here.
   std::function<VirtualCluster::Setup(const std::string& name)> pool{};
   Profiling profiling{};
+  LifeOptions lives{};
   /// What was measured of its GPU use; null: nothing. It stays where it is. Empty: nothing is
   /// known.
   std::function<const Profile*(const SeenJob& job)> profile{};
@@ -133,6 +76,7 @@ class Loop {
   };
   [[nodiscard]] const Jobs& jobs() const { return jobs_; }
   [[nodiscard]] const Actions& actions() const { return actions_; }
+  [[nodiscard]] const Lives& lives() const { return lives_; }
   [[nodiscard]] const Counts& counts() const { return counts_; }
 
  private:
@@ -146,6 +90,7 @@ class Loop {
   void take(const Appended& event, SimTime now);
   void take(const Returned& event, SimTime now);
   void take(const Proposed& event, SimTime now);
+  void take(const Studied& event, SimTime now);
   void take(const Decided& event, SimTime now);
   void take(const Ticked& event, SimTime now);
 
@@ -159,6 +104,13 @@ class Loop {
   void decide(Pool& pool, SimTime now);
   void carry_out(Pool& pool, const VirtualCluster::Decision& decision, SimTime now);
   void begin_anew(Pool& pool, SimTime now);
+  void follow_lives(const std::vector<Change>& changes, SimTime now);
+  void keep_life(const std::string& id);
+  void study(SimTime now);
+  void take_advice(const std::string& id, SimTime now);
+  [[nodiscard]] const Prediction* advice_on(const std::string& id) const;
+  void respond_to_failures(SimTime now);
+  [[nodiscard]] std::vector<NodeWitness> witnesses_of(const SeenJob& job, SimTime now) const;
   [[nodiscard]] SimTime next_reading() const;
   [[nodiscard]] Pool* pool_of(const SeenJob& job);
   [[nodiscard]] Pool* home_of(const SeenJob& job);
@@ -175,6 +127,7 @@ class Loop {
 
   LoopOptions options_;
   Jobs jobs_;
+  Lives lives_;
   Actions actions_;
   std::map<std::string, Pool, std::less<>> pools_;
   std::map<std::string, std::uint32_t, std::less<>> users_, pool_numbers_;

@@ -51,6 +51,18 @@ TEST_CASE("jobs of a partition that is no pool are left alone") {
   CHECK(house.site.calls().empty());
 }
 
+TEST_CASE("a partition that appears later has a pool, also for who waited there already") {
+  PoolHouse house(1);
+  house.turn();
+  house.site.submit("1").partition = "b";
+  house.turns(2);
+  house.site.listing().nodes.push_back({"b-0", "b", 4, NodeState::up, ""});
+  house.site.change("1");
+  house.turns(2);
+  CHECK(runs(house, "1"));
+  CHECK(house.site.see("1").nodes.front().node == "b-0");
+}
+
 // Holds ------------------------------------------------------------------------------------------
 
 TEST_CASE("a held job is not told to the policy; released, it is") {

@@ -33,8 +33,10 @@ struct Caps {
   std::int64_t drained_nodes_max = 2;
   std::int64_t drained_pct_max = 5;  ///< of all nodes, rounded up
   std::int64_t requeues_per_job = 2;
+  std::int64_t requeues_per_user_hour = 5;
   std::int64_t actions_per_hour = 30;  ///< that disturb somebody (disturbs())
   std::int64_t breaker_pct = 5;        ///< of all nodes, rounded up, at least three
+  std::int64_t burst = 20;  ///< so many proposals that disturb within a minute open the breaker
 };
 
 /// How long things are waited for.
@@ -43,6 +45,7 @@ struct Waits {
   Seconds outcome{60};       ///< after the call, until what is not seen did not happen
   Seconds hold{3600};        ///< a hold ends by itself
   Seconds witness_age{600};  ///< a witness says something about now
+  Seconds witness{60};       ///< for witnesses of a failure
   Seconds breaker_quiet{3600};
 };
 

@@ -52,7 +52,7 @@ void VirtualCluster::restart(const std::vector<Running>& running,
   for (const Running& each : running) {
     auto where = placement(each.where);
     if (!where || ids_.contains(each.job.number)) continue;
-    const JobId id = add(each.job, now);
+    const JobId id = add(each.job, each.advice, now);
     cluster_.claim(id, std::move(*where));
     JobInfo& info = infos_.at(id);
     info.running = true;
@@ -61,17 +61,18 @@ void VirtualCluster::restart(const std::vector<Running>& running,
   }
   drain(NodeState::drained);
   next_call_ = never;
-  for (const Waiting& each : waiting) enter(each.job, now, each.measured);
+  for (const Waiting& each : waiting) enter(each, now);
   something_happened(now);
 }
 
-JobId VirtualCluster::add(const KnownJob& job, SimTime now) {
+JobId VirtualCluster::add(const KnownJob& job, const Prediction* advice, SimTime now) {
   const JobId id{entered_++};
   Known& known = known_[id];
   known = {job, std::string(job.id), {}};
   known.job.id = known.id;
-  const Prediction prediction =
-      setup_.estimator ? setup_.estimator({known.job, now}) : Prediction();
+  const Prediction prediction = advice != nullptr  ? *advice
+                                : setup_.estimator ? setup_.estimator({known.job, now})
+                                                   : Prediction();
   JobInfo& info = infos_[id] = entering_job(known.job, prediction, now);
   if (prediction.use && info.profile == nullptr)
     info.profile = &(known.predicted = profile_of(*prediction.use, setup_.sharing));
@@ -79,11 +80,12 @@ JobId VirtualCluster::add(const KnownJob& job, SimTime now) {
   return id;
 }
 
-bool VirtualCluster::enter(const KnownJob& job, SimTime now, bool measured) {
+bool VirtualCluster::enter(const Waiting& waiting, SimTime now) {
+  const KnownJob& job = waiting.job;
   if (ids_.contains(job.number)) return true;
   if (job.gpus < 1 || job.gpus > gpus()) return false;
-  const JobId id = add(job, now);
-  infos_.at(id).profiled = measured;
+  const JobId id = add(job, waiting.advice, now);
+  infos_.at(id).profiled = waiting.measured;
   arrived_.push_back(id);
   something_happened(now);
   return true;

@@ -47,19 +47,21 @@ class VirtualCluster {
     KnownJob job;
     SimTime since;
     std::vector<NodeGpus> where;
+    const Prediction* advice = nullptr;  ///< as in Waiting
   };
   /// The policy begins anew: those that run, in order of their starts, and those that wait, in
   /// order of submission. What runs on GPUs that are not there (any more) is left out, and where
   /// the policy packs nothing, what runs beside an earlier one.
   struct Waiting {
     KnownJob job;
-    bool measured = false;  ///< JobInfo::profiled
+    bool measured = false;               ///< JobInfo::profiled
+    const Prediction* advice = nullptr;  ///< instead of the estimator's; null: there is none
   };
   void restart(const std::vector<Running>& running, const std::vector<Waiting>& waiting,
                SimTime now);
 
   /// It waits from now on; false: it is larger than the pool.
-  bool enter(const KnownJob& job, SimTime now, bool measured = false);
+  bool enter(const Waiting& job, SimTime now);
   /// What ran elsewhere is learned from.
   void learn(const FinishedJob& job) const {
     if (setup_.estimator) setup_.estimator.learn(job);
@@ -100,7 +102,7 @@ class VirtualCluster {
     Profile predicted;  // what JobInfo::profile points to when nothing was measured
   };
   [[nodiscard]] static Cluster make_cluster(const Setup& setup, const std::vector<Node>& nodes);
-  JobId add(const KnownJob& job, SimTime now);
+  JobId add(const KnownJob& job, const Prediction* advice, SimTime now);
   [[nodiscard]] std::optional<Placement> placement(const std::vector<NodeGpus>& where) const;
   [[nodiscard]] std::vector<NodeGpus> names(const Placement& where) const;
   void take(const Plan::Decision& decision, SimTime now, std::vector<Decision>& taken);

@@ -83,9 +83,9 @@ KnownJob job(std::uint64_t number, std::int32_t gpus) {
 
 TEST_CASE("jobs that fit are started where the policy says") {
   Pool pool(2);
-  CHECK(pool.cluster->enter(job(1, 4), at(0)));
-  CHECK(pool.cluster->enter(job(2, 2), at(0)));
-  CHECK(pool.cluster->enter(job(3, 4), at(0)));
+  CHECK(pool.cluster->enter({job(1, 4)}, at(0)));
+  CHECK(pool.cluster->enter({job(2, 2)}, at(0)));
+  CHECK(pool.cluster->enter({job(3, 4)}, at(0)));
   CHECK(pool.decide(0) == "1 on a-0 0123; 2 on a-1 01; ");
   CHECK(*pool.told == std::vector<std::string>{"+1 +2 +3 "});
   CHECK(pool.decide(0).empty());  // nothing new
@@ -95,8 +95,8 @@ TEST_CASE("jobs that fit are started where the policy says") {
 
 TEST_CASE("a job that ends makes room") {
   Pool pool(1);
-  pool.cluster->enter(job(1, 4), at(0));
-  pool.cluster->enter(job(2, 4), at(0));
+  pool.cluster->enter({job(1, 4)}, at(0));
+  pool.cluster->enter({job(2, 4)}, at(0));
   pool.decide(0);
   pool.cluster->ended(1, at(5), nullptr);
   CHECK(pool.decide(5) == "2 on a-0 0123; ");
@@ -106,15 +106,15 @@ TEST_CASE("a job that ends makes room") {
 
 TEST_CASE("a job larger than the pool does not enter, nor one without GPUs") {
   Pool pool(2);
-  CHECK(!pool.cluster->enter(job(1, 9), at(0)));
-  CHECK(!pool.cluster->enter(job(2, 0), at(0)));
+  CHECK(!pool.cluster->enter({job(1, 9)}, at(0)));
+  CHECK(!pool.cluster->enter({job(2, 0)}, at(0)));
   CHECK(!pool.cluster->knows(1));
-  CHECK(pool.cluster->enter(job(3, 8), at(0)));
+  CHECK(pool.cluster->enter({job(3, 8)}, at(0)));
 }
 
 TEST_CASE("a job that is withdrawn before anybody was told is never told") {
   Pool pool(1);
-  pool.cluster->enter(job(1, 4), at(0));
+  pool.cluster->enter({job(1, 4)}, at(0));
   pool.cluster->withdraw(1, at(0));
   pool.cluster->withdraw(7, at(0));  // nobody knows it
   CHECK(pool.decide(0).empty());
@@ -123,8 +123,8 @@ TEST_CASE("a job that is withdrawn before anybody was told is never told") {
 
 TEST_CASE("a job that waits and is withdrawn is told once") {
   Pool pool(1);
-  pool.cluster->enter(job(1, 4), at(0));
-  pool.cluster->enter(job(2, 4), at(0));
+  pool.cluster->enter({job(1, 4)}, at(0));
+  pool.cluster->enter({job(2, 4)}, at(0));
   pool.decide(0);
   pool.cluster->withdraw(2, at(1));
   CHECK(pool.decide(1).empty());
@@ -135,7 +135,7 @@ TEST_CASE("a job that waits and is withdrawn is told once") {
 
 TEST_CASE("decisions fall in rounds only") {
   Pool pool(1, Seconds(10));
-  pool.cluster->enter(job(1, 4), at(3));
+  pool.cluster->enter({job(1, 4)}, at(3));
   CHECK(pool.cluster->next_call() == at(10));
   CHECK(pool.decide(3).empty());
   CHECK(pool.decide(9).empty());
@@ -144,7 +144,7 @@ TEST_CASE("decisions fall in rounds only") {
 
 TEST_CASE("who was not asked in time is asked at the next round") {
   Pool pool(1, Seconds(10));
-  pool.cluster->enter(job(1, 4), at(3));
+  pool.cluster->enter({job(1, 4)}, at(3));
   CHECK(pool.decide(13).empty());
   CHECK(pool.decide(20) == "1 on a-0 0123; ");
 }
@@ -153,11 +153,11 @@ TEST_CASE("who was not asked in time is asked at the next round") {
 
 TEST_CASE("a drained node takes no job, and what runs there goes on") {
   Pool pool(2);
-  pool.cluster->enter(job(1, 4), at(0));
+  pool.cluster->enter({job(1, 4)}, at(0));
   pool.decide(0);
   pool.cluster->see({"a-0", 4, NodeState::drained}, at(1));
   pool.cluster->see({"a-1", 4, NodeState::drained}, at(1));
-  pool.cluster->enter(job(2, 4), at(1));
+  pool.cluster->enter({job(2, 4)}, at(1));
   CHECK(pool.decide(1).empty());
   CHECK(pool.told->back() == "+2 n0 n1 ");
   CHECK(pool.cluster->runs_on(1, {{"a-0", {0, 1, 2, 3}}}));
@@ -167,7 +167,7 @@ TEST_CASE("a drained node takes no job, and what runs there goes on") {
 
 TEST_CASE("a node that goes down takes its jobs with it") {
   Pool pool(2);
-  pool.cluster->enter(job(1, 4), at(0));
+  pool.cluster->enter({job(1, 4)}, at(0));
   pool.decide(0);
   pool.cluster->see({"a-0", 4, NodeState::down}, at(1));
   CHECK(pool.decide(1).empty());
@@ -177,26 +177,26 @@ TEST_CASE("a node that goes down takes its jobs with it") {
 
 TEST_CASE("a node that was not there before serves, too") {
   Pool pool(1);
-  pool.cluster->enter(job(1, 4), at(0));
+  pool.cluster->enter({job(1, 4)}, at(0));
   pool.decide(0);
   pool.cluster->see({"new", 4, NodeState::up}, at(1));
-  pool.cluster->enter(job(2, 4), at(1));
+  pool.cluster->enter({job(2, 4)}, at(1));
   CHECK(pool.decide(1) == "2 on new 0123; ");
   pool.cluster->see({"odd", 8, NodeState::up}, at(2));
-  pool.cluster->enter(job(3, 4), at(2));
+  pool.cluster->enter({job(3, 4)}, at(2));
   CHECK(pool.decide(2).empty());  // another number of GPUs
 }
 
 TEST_CASE("nodes of another size, or out of service at first, take no job") {
   Pool pool({{"a-0", 4, NodeState::drained}, {"a-1", 8, NodeState::up}, {"a-2", 4, NodeState::up}});
-  pool.cluster->enter(job(1, 4), at(0));
-  pool.cluster->enter(job(2, 4), at(0));
+  pool.cluster->enter({job(1, 4)}, at(0));
+  pool.cluster->enter({job(2, 4)}, at(0));
   CHECK(pool.decide(0) == "1 on a-2 0123; ");
 }
 
 TEST_CASE("nodes without GPUs do not decide what a node of the pool is") {
   Pool pool({{"login", 0, NodeState::up}, {"a-0", 4, NodeState::up}});
-  CHECK(pool.cluster->enter(job(1, 4), at(0)));
+  CHECK(pool.cluster->enter({job(1, 4)}, at(0)));
   CHECK(pool.decide(0) == "1 on a-0 0123; ");
 }
 
@@ -273,7 +273,7 @@ TEST_CASE("each policy bears a job that was adopted and ends before it was asked
 
 TEST_CASE("a restart forgets all that was believed") {
   Pool pool(1);
-  pool.cluster->enter(job(1, 4), at(0));
+  pool.cluster->enter({job(1, 4)}, at(0));
   pool.decide(0);
   pool.cluster->restart({}, {{job(1, 4)}}, at(1));
   CHECK(!pool.cluster->runs_on(1, {{"a-0", {0, 1, 2, 3}}}));
@@ -282,7 +282,7 @@ TEST_CASE("a restart forgets all that was believed") {
 
 TEST_CASE("where a job runs is the same in any order, and without the numbers of GPUs") {
   Pool pool(2);
-  pool.cluster->enter(job(1, 8), at(0));
+  pool.cluster->enter({job(1, 8)}, at(0));
   pool.decide(0);
   CHECK(pool.cluster->runs_on(1, {{"a-1", {3, 2, 1, 0}}, {"a-0", {0, 1, 2, 3}}}));
   CHECK(pool.cluster->runs_on(1, {{"a-1", {}}, {"a-0", {}}}));

@@ -60,9 +60,9 @@ SeenJob job_of(const Document& document) {
   job.name = document.at("name");
   job.user = document.at("user");
   job.partition = document.at("partition");
-  job.dir = document.value("dir", "");
-  job.command = document.value("command", "");
-  job.output = document.value("output", "");
+  job.dir = document.at("dir");
+  job.command = document.at("command");
+  job.output = document.at("output");
   job.gpus = whole<std::int32_t>(document.at("gpus"));
   job.limit = Seconds(whole<std::int64_t>(document.at("limit_s")));
   job.phase = value_of<JobPhase>(phases, document.at("phase"));

@@ -27,13 +27,11 @@ struct Asked {
   std::vector<std::string> notes;
 };
 
-Result<Asked> asked_of(const AdviseRequest& request, const JobSource& job) {
-  const auto facts = extract_request(job);
-  if (!facts) return tl::unexpected(facts.error());
-  Asked asked{with_request(job, *facts), request.vc, request.time_limit_s, 0, 0, "", {}};
+Asked asked_of(const AdviseRequest& request, const JobSource& job, const Facts& facts) {
+  Asked asked{with_request(job, facts), request.vc, request.time_limit_s, 0, 0, "", {}};
   const auto extra = [&]<class Kind>(std::string_view name, const Kind& /*kind*/) -> const Kind* {
-    const auto found = facts->extra.find(name);
-    return found == facts->extra.end() ? nullptr : std::get_if<Kind>(&found->second.value);
+    const auto found = facts.extra.find(name);
+    return found == facts.extra.end() ? nullptr : std::get_if<Kind>(&found->second.value);
   };
   if (const auto* cpus = extra("cpus", std::int64_t{})) asked.cpus = *cpus;
   if (const auto* memory = extra("memory_mib", std::int64_t{})) asked.memory_mib = *memory;
@@ -82,6 +80,53 @@ Result<void> check(const AdviseRequest& request) {
   return {};
 }
 
+/// What an advice is made of, beside the request.
+struct Means {
+  const AdvisorState& state;
+  std::function<Result<Facts>(const JobSource&)> read_facts;
+  advisor::TreeAccess tree;
+};
+
+Result<Advice> advise_by(const settings::Session& session, const AdviseRequest& request,
+                         const Asked& asked, Means means) {
+  const auto estimate = find_estimate(session.settings.text("estimate"));
+  if (!estimate) return tl::unexpected(estimate.error());
+  advisor::AdvisorParts parts{*means.state.store,
+                              *means.state.index,
+                              advisor::FlagRules::built_in(),
+                              **estimate,
+                              {.paper = session.settings.text("similarity") == "paper",
+                               .similar_cosine = means.state.embedder->threshold},
+                              std::move(means.read_facts),
+                              std::move(means.tree),
+                              means.state.role};
+  const auto limits = limit_policy(session.settings);
+  if (!limits) return tl::unexpected(limits.error());
+  Submission submission = submission_of(request, asked, session.clock.wall());
+  submission.limits = *limits;
+  auto advised = schedmate::advisor::advise(submission, parts);
+  if (!advised) return tl::unexpected(advised.error());
+  std::ranges::copy(asked.notes, std::back_inserter(advised->advice.notes));
+  JobRecord& record = advised->record;
+  record.root = redacted(record.root);
+  record.qos = asked.qos;
+  record.cpus = asked.cpus;
+  if (asked.memory_mib > 0) record.memory_mib = static_cast<double>(asked.memory_mib);
+  if (request.record)
+    if (auto done = advisor::remember(*advised, parts); !done) return tl::unexpected(done.error());
+  return std::move(advised->advice);
+}
+
+/// None of it is there.
+advisor::TreeAccess no_tree() {
+  return {
+      .read = [](const std::string&, std::span<const std::string>) -> Result<advisor::Closure> {
+        return advisor::Closure{};
+      },
+      .unchanged = [](const std::string&, std::span<const advisor::FileStamp>) { return false; },
+      .text = [](const std::string&, std::string_view) { return std::nullopt; }};
+}
+
 }  // namespace
 
 Result<Advice> advise(const settings::Session& session, const AdviseRequest& request) {
@@ -98,39 +143,30 @@ Result<Advice> advise(const settings::Session& session, const AdviseRequest& req
   if (!sources) return tl::unexpected(sources.error());
   const auto state = open_state(session);
   if (!state) return tl::unexpected(state.error());
-  const auto estimate = find_estimate(session.settings.text("estimate"));
-  if (!estimate) return tl::unexpected(estimate.error());
-  const auto asked = asked_of(request, *job);
-  if (!asked) return tl::unexpected(asked.error());
-  advisor::AdvisorParts parts{*state->store,
-                              *state->index,
-                              advisor::FlagRules::built_in(),
-                              **estimate,
-                              {.paper = session.settings.text("similarity") == "paper",
-                               .similar_cosine = state->embedder->threshold},
-                              [&](const JobSource&) {
-                                return extract_facts(*job).map([&](Facts facts) {
-                                  return with_model_facts(std::move(facts), asked->job, *sources,
-                                                          *models);
-                                });
-                              },
-                              confined_tree(files->access.identity),
-                              state->role};
-  const auto limits = limit_policy(session.settings);
-  if (!limits) return tl::unexpected(limits.error());
-  Submission submission = submission_of(request, *asked, session.clock.wall());
-  submission.limits = *limits;
-  auto advised = schedmate::advisor::advise(submission, parts);
-  if (!advised) return tl::unexpected(advised.error());
-  std::ranges::copy(asked->notes, std::back_inserter(advised->advice.notes));
-  JobRecord& record = advised->record;
-  record.root = redacted(record.root);
-  record.qos = asked->qos;
-  record.cpus = asked->cpus;
-  if (asked->memory_mib > 0) record.memory_mib = static_cast<double>(asked->memory_mib);
-  if (request.record)
-    if (auto done = advisor::remember(*advised, parts); !done) return tl::unexpected(done.error());
-  return std::move(advised->advice);
+  const auto said = extract_request(*job);
+  if (!said) return tl::unexpected(said.error());
+  const Asked asked = asked_of(request, *job, *said);
+  const auto read = [&](const JobSource&) {
+    return extract_facts(*job).map([&](Facts facts) {
+      return with_model_facts(std::move(facts), asked.job, *sources, *models);
+    });
+  };
+  return advise_by(session, request, asked, {*state, read, confined_tree(files->access.identity)});
+}
+
+Result<Advice> advise_on(const settings::Session& session, const AdvisorState& state,
+                         const AdviseRequest& request, const Facts& facts) {
+  if (auto ok = check(request); !ok) return tl::unexpected(ok.error());
+  JobSource job;
+  job.root = request.job.root;
+  job.workdir = request.job.workdir;
+  job.command = request.job.command;
+  job.gpus = static_cast<int>(request.job.gpus.value_or(0));
+  job.nodes = static_cast<int>(request.job.nodes.value_or(0));
+  job.gpu_type = request.job.gpu_type;
+  const Asked asked = asked_of(request, job, facts);
+  const auto read = [&](const JobSource&) { return Result<Facts>(facts); };
+  return advise_by(session, request, asked, {state, read, no_tree()});
 }
 
 }  // namespace schedmate::service

@@ -3,6 +3,7 @@
 
 #include <schedmate/advice.hpp>
 
+#include "service/advisor_state.hpp"
 #include "service/job_request.hpp"
 
 namespace schedmate::service {
@@ -18,5 +19,11 @@ struct AdviseRequest {
 /// Admission, facts, similar jobs and estimate of a submission (paper 3.1). Errors: those of
 /// reading the job's tree and of the store; unsupported for a request that contradicts itself.
 [[nodiscard]] Result<Advice> advise(const settings::Session& session, const AdviseRequest& request);
+
+/// The same on facts that somebody else has read: no file of the job is touched here. `state` is
+/// the history that it stands on, for calls one after the other. Errors: those of the store;
+/// unsupported for a request that contradicts itself.
+[[nodiscard]] Result<Advice> advise_on(const settings::Session& session, const AdvisorState& state,
+                                       const AdviseRequest& request, const Facts& facts);
 
 }  // namespace schedmate::service

@@ -199,11 +199,20 @@ constexpr std::array rows{
                "schedmated: the same as a percentage of all nodes, rounded up"},
     SettingRow{"caps.requeues_per_job", SettingKind::whole, "2", "1000",
                "schedmated: restarts of a job after which an operator decides about the next"},
+    SettingRow{"caps.requeues_per_user_hour", SettingKind::whole, "5", "100000",
+               "schedmated: the same for all jobs of one user within an hour"},
     SettingRow{"caps.actions_per_hour", SettingKind::whole, "30", "1000000",
                "schedmated: actions within an hour that disturb somebody; likewise"},
     SettingRow{"caps.breaker_pct", SettingKind::whole, "5", "100",
                "schedmated: percentage of nodes, at least three, that are said to be bad within an "
                "hour, at which it stops acting"},
+    SettingRow{
+        "caps.burst", SettingKind::whole, "20", "1000000",
+        "schedmated: so many actions that disturb somebody, proposed within a minute, make it "
+        "stop acting, too"},
+    SettingRow{"recover.witness_wait_s", SettingKind::whole, "60", "86400",
+               "schedmated: how long a failure whose log blames a machine waits for a second "
+               "witness, in seconds"},
     SettingRow{
         "reader.socket", SettingKind::text, "", "",
         "schedmated: socket of schedmate-reader, which reads logs and trees for users; empty: "

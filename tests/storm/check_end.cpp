@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <tuple>
 
 #include "tests/storm/inspector.hpp"
 
@@ -54,6 +56,8 @@ std::string Inspector::unsettled(const Daemon& daemon) const {
     if (job.seen.phase == JobPhase::queued && starts && cluster_.could_run(job))
       return fmt::format("job {} does not start", job.seen.id);
   }
+  for (const std::string& id : daemon.loop().lives().unhandled())
+    return fmt::format("nobody has dealt with the failure of job {}", id);
   if (daemon.loop().actions().breaker_open()) return "the breaker is open";
   if (!daemon.listing() || daemon.listing()->version != cluster_.version())
     return "the daemon has not read the cluster as it is";
@@ -95,6 +99,7 @@ void Inspector::at_end(Daemon& daemon) {
   check_lifted(records);
   check_outcomes(records);
   check_undone(records);
+  check_failures(daemon, records);
   check_views(daemon, records);
 }
 
@@ -112,6 +117,47 @@ void Inspector::check_calls_on_record(const Records& records) {
       return accuse("record_first",
                     fmt::format("{} was called as action {}, which the journal knows as {}",
                                 text_of(sent.call), sent.action, text_of(action->call)));
+  }
+}
+
+/// Of all whose end was told and that came back to no queue.
+void Inspector::check_no_failure_forgotten(const Records& records,
+                                           const std::set<AttemptKey>& told) {
+  std::map<std::pair<std::string, SimTime>, std::int64_t> failed;
+  for (const journal::Event& each : records.events) {
+    const auto body = nlohmann::json::parse(each.body);
+    const std::pair job{each.subject, at(body.value("submitted_s", std::int64_t{0}))};
+    const std::string state = body.value("state", "");
+    if (each.kind == "job ended" && (state == "failed" || state == "node_fail"))
+      failed[job] = body.value("restarts", std::int64_t{0});
+    else
+      failed.erase(job);
+  }
+  for (const auto& [job, restarts] : failed)
+    if (!told.contains({job.first, job.second, restarts}))
+      return accuse("failures", fmt::format("the failure of job {} was forgotten", job.first));
+}
+
+/// Each failure is dealt with, and none twice.
+void Inspector::check_failures(const Daemon& daemon, const Records& records) {
+  std::set<AttemptKey> told;
+  for (const Action& action : records.actions) {
+    const bool of_failure = action.call.kind == ActionKind::notify && !action.why.empty() &&
+                            action.why.front().starts_with("rule ");
+    if (of_failure &&
+        !told.insert({action.call.job, action.call.submitted, action.call.restarts}).second)
+      return accuse("failures", fmt::format("the failure of job {} is dealt with twice (action {})",
+                                            action.call.job, action.id));
+  }
+  if (expects_answers_) check_no_failure_forgotten(records, told);
+  for (const auto& [id, attempt] : daemon.loop().jobs().all()) {
+    const EndState state = attempt.seen.end_state;
+    if (attempt.seen.phase != JobPhase::ended ||
+        (state != EndState::failed && state != EndState::node_fail))
+      continue;
+    const live::Life* const life = daemon.loop().lives().find(id);
+    if (life == nullptr || !life->is_handled)
+      return accuse("failures", fmt::format("nobody has dealt with the failure of job {}", id));
   }
 }
 

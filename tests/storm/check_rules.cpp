@@ -112,6 +112,21 @@ void Inspector::check_breaker(const Records& records) {
   }
 }
 
+/// The cluster itself was a witness: it had lost each of these nodes.
+bool Inspector::was_dead(const ActionCall& call, SimTime when) const {
+  constexpr Seconds read_late{900};
+  const auto around = [&](const std::pair<Millis, Millis>& span) {
+    const SimTime from = Timeline::clock_at(span.first);
+    const SimTime to = span.second == INT64_MAX ? never : Timeline::clock_at(span.second);
+    return from - jumps <= when && (to == never || when <= to + read_late + jumps);
+  };
+  return std::ranges::all_of(call.nodes, [&](const NodeGpus& each) {
+    const auto& nodes = cluster_.nodes();
+    const auto node = std::ranges::find(nodes, each.node, &ModelCluster::Node::name);
+    return node != nodes.end() && std::ranges::any_of(node->deaths, around);
+  });
+}
+
 /// Whether somebody truly had two witnesses when it was planned.
 void Inspector::check_witnesses(const Records& records) {
   constexpr Seconds queued{30};
@@ -125,7 +140,7 @@ void Inspector::check_witnesses(const Records& records) {
       return each.proposal.call.kind == kind && each.proposal.call.nodes == action.call.nodes &&
              each.truly_bad && std::chrono::abs(planned - each.wall) <= queued + jumps;
     });
-    if (!had)
+    if (!had && !(kind == ActionKind::requeue_excluding && was_dead(action.call, planned)))
       return accuse("two_witnesses",
                     fmt::format("action {} ({}) was planned without two true witnesses", action.id,
                                 storm::text_of(action.call)));

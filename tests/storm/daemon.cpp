@@ -143,6 +143,15 @@ void Daemon::carry_out(const live::List& list) {
   });
 }
 
+void Daemon::carry_out(const live::Examine& examine) {
+  if (ends_at("before a study")) return;
+  site_.studying(examine.study, [this, alive = std::weak_ptr(alive_),
+                                 number = examine.study.number](Result<live::Finding> finding) {
+    if (alive.expired()) return;
+    tell(live::Studied{number, std::move(finding)});
+  });
+}
+
 void Daemon::carry_out(const live::Answer& answer) {
   if (!answer.result)
     site_.book.note(site_.timeline.now(), "daemon {} refuses an operator: {}", life_,

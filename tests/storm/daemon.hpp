@@ -37,6 +37,8 @@ struct Site {
   std::uint64_t calls = 0;
   std::int64_t kills = 0, restarts = 0;
   std::function<void(Daemon&, const Sent&)> sending{};
+  /// Slow work is asked for; it may answer by telling the daemon, while that is alive.
+  std::function<void(const live::Study&, std::function<void(Result<live::Finding>)>)> studying{};
   std::function<void(Daemon&)> over{};  ///< killed, or stopped by itself
   [[nodiscard]] SimTime wall() const { return timeline.clock() + clock_ahead; }
 };
@@ -78,6 +80,7 @@ class Daemon {
   void carry_out(const live::Append& append);
   void carry_out(const live::MakeCall& call);
   void carry_out(const live::List& list);
+  void carry_out(const live::Examine& examine);
   void carry_out(const live::Answer& answer);
   void carry_out(const live::Noted& /*noted*/) {}
   void carry_out(const live::Stop& stop);

@@ -55,6 +55,11 @@ enum class Fault : std::uint8_t {
   proposer_floods,
   proposer_late,
   proposer_careless,
+  // Who reads code, logs and failures.
+  study_lost,
+  study_late,
+  study_fails,
+  study_lies,
   // Operators.
   operator_approves,
   operator_rejects,
@@ -76,7 +81,7 @@ enum class Fault : std::uint8_t {
   clock_forward,
   clock_back,
 };
-inline constexpr std::size_t fault_kinds = 50;
+inline constexpr std::size_t fault_kinds = 54;
 inline constexpr std::array<Fault, fault_kinds> all_faults = [] {
   std::array<Fault, fault_kinds> all{};
   for (std::size_t i = 0; i < fault_kinds; ++i) all[i] = static_cast<Fault>(i);

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "journal/audit.hpp"
@@ -46,6 +47,8 @@ class Inspector {
   void look();
   /// The journal on a disk that works again.
   void after_start(Daemon& daemon);
+  /// Whoever fails in this run is shown for long enough to be dealt with.
+  void expect_answers() { expects_answers_ = true; }
   /// What keeps it from being settled; "": nothing.
   [[nodiscard]] std::string unsettled(const Daemon& daemon) const;
   /// All that can be told once it has settled.
@@ -74,6 +77,10 @@ class Inspector {
   void check_truth_of_lives(const Records& records);
   void check_outcomes(const Records& records);
   void check_undone(const Records& records);
+  using AttemptKey = std::tuple<std::string, SimTime, std::int64_t>;
+  void check_no_failure_forgotten(const Records& records, const std::set<AttemptKey>& told);
+  void check_failures(const Daemon& daemon, const Records& records);
+  [[nodiscard]] bool was_dead(const ActionCall& call, SimTime when) const;
   void check_views(Daemon& daemon, const Records& records);
   void check_restored(const Action& undo, const Action& undone, const Effect& effect);
   [[nodiscard]] const Effect* effect_of(std::int64_t action) const;
@@ -85,6 +92,7 @@ class Inspector {
   Book& book_;
   ModelCluster& cluster_;
   live::Settings settings_;
+  bool expects_answers_ = false;
   std::size_t effects_seen_ = 0;
   std::map<std::int64_t, std::set<std::uint64_t>> effective_;  // calls by action
   std::map<std::int64_t, int> sends_;

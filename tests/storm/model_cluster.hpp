@@ -43,6 +43,7 @@ class ModelCluster final : public Connector {
     bool dead = false;
     std::string drain;  ///< the reason; "": none
     std::vector<std::pair<Millis, Millis>> bad{};
+    std::vector<std::pair<Millis, Millis>> deaths{};  ///< the last may still go on
   };
 
   ModelCluster(Setup setup, Timeline& timeline, Book& book);

@@ -24,6 +24,9 @@ std::string ModelCluster::submit(const NewJob& job) {
   made.seen.id = id;
   made.seen.submitted = timeline_.clock();
   made.seen.user = job.user;
+  made.seen.dir = "/x";
+  made.seen.command = "./train";
+  made.seen.output = "/x/log";
   made.seen.partition = job.partition;
   made.seen.gpus = job.gpus;
   made.seen.limit = job.runs * 2;
@@ -111,7 +114,11 @@ void ModelCluster::set_dead(Node& node, bool dead) {
   node.dead = dead;
   ++version_;
   book_.note(timeline_.now(), "cluster  node {} {}", node.name, dead ? "dies" : "comes back");
-  if (!dead) return;
+  if (!dead) {
+    node.deaths.back().second = timeline_.now();
+    return;
+  }
+  node.deaths.emplace_back(timeline_.now(), INT64_MAX);
   for (Job& job : jobs_) {
     const auto on_it = [&](const NodeGpus& each) { return each.node == node.name; };
     if (job.seen.phase != JobPhase::running || std::ranges::none_of(job.seen.nodes, on_it))

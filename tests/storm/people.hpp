@@ -35,6 +35,7 @@ class People {
       : town_(std::move(town)),
         users_(town_.dice.stream("users")),
         proposers_(town_.dice.stream("proposers")),
+        readers_(town_.dice.stream("readers")),
         liar_(town_.dice.stream("liar").below(2) == 0 ? "kernel" : "gpu") {}
 
   /// Some seconds have passed.
@@ -42,6 +43,8 @@ class People {
   /// The storm is over: what people did to nodes and jobs they take back.
   void tidy_up();
   void submit_jobs();
+  /// Somebody reads code, a log, or why a job failed.
+  void study(const live::Study& study, std::function<void(Result<live::Finding>)> answer);
   /// An operator undoes one that is verified.
   void undo_one();
   /// An operator approves all that wait.
@@ -58,6 +61,8 @@ class People {
   void propose_for_job();
   void propose_for_failed(const SeenJob& job);
   void propose_careless();
+  [[nodiscard]] live::Finding finding(const live::Study& study);
+  [[nodiscard]] live::CauseFound cause_of(const SeenJob& job);
   void offer(live::Proposal proposal);
   void decide(live::Decided::What what, std::int64_t action);
   [[nodiscard]] live::NodeWitness witness(const std::string& source, const std::string& node,
@@ -68,7 +73,7 @@ class People {
   [[nodiscard]] const Listing* read_listing();
 
   Town town_;
-  Random users_, proposers_;
+  Random users_, proposers_, readers_;
   std::string liar_;
   std::vector<Listing> read_;  // what slow work rests on
   int tokens_ = 0, marks_ = 0;

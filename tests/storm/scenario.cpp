@@ -62,13 +62,16 @@ Scenario scenario_of(const Dice& dice) {
                    .drained_pct_max = random.between(5, 50),
                    .requeues_per_job = random.between(0, 2),
                    .actions_per_hour = random.between(3, 30),
-                   .breaker_pct = random.between(3, 20)};
+                   .breaker_pct = random.between(3, 20),
+                   .burst = random.between(5, 60)};
   settings.waits = {.approval = Seconds(random.between(60, 600)),
                     .outcome = Seconds(random.between(30, 60)),
                     .hold = Seconds(random.between(60, 600)),
                     .witness_age = Seconds(random.between(60, 600)),
                     .breaker_quiet = Seconds(random.between(120, 600))};
   made.options.poll = Seconds(random.between(2, 20));
+  made.options.lives.queue = {
+      .most_out = 2, .given_up = Seconds(60), .again = Seconds(10), .tries = 4};
   made.until = Seconds(random.between(600, 2700));
   made.undo_all = random.below(2) == 0;
   if (pools) made.options.pool = [made](const std::string& name) { return pool_of(made, name); };

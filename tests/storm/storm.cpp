@@ -212,6 +212,13 @@ void Storm::settle() {
 
 Outcome Storm::run() {
   site_.sending = [this](Daemon& daemon, const Sent& sent) { inspector_.sending(daemon, sent); };
+  constexpr Seconds enough{900};
+  if (scenario_.cluster.remembers >= enough && !dice_.on(Fault::long_absence) &&
+      !dice_.on(Fault::new_modes) && scenario_.options.settings.modes.notify != Mode::observe)
+    inspector_.expect_answers();
+  site_.studying = [this](const live::Study& study, auto answer) {
+    people_.study(study, std::move(answer));
+  };
   site_.over = [this](Daemon& daemon) { over(daemon); };
   book_.note(0, "{}", text_of(scenario_));
   const FaultSet drawn = dice_.drawn();

@@ -23,7 +23,8 @@ class Timeline {
   }
   [[nodiscard]] Millis now() const { return now_; }
   /// The cluster's clock and every honest one.
-  [[nodiscard]] SimTime clock() const { return start + Seconds(now_ / 1000); }
+  [[nodiscard]] SimTime clock() const { return clock_at(now_); }
+  [[nodiscard]] static SimTime clock_at(Millis when) { return start + Seconds(when / 1000); }
   /// Does what is due next; false: nothing is, up to then.
   bool step(Millis until) {
     if (deeds_.empty() || deeds_.begin()->first.first > until) {

@@ -62,6 +62,9 @@ class LiveHouse {
   std::vector<journal::Remark> remarks{};
   std::size_t batches = 0;
   bool disk_fails = false;
+  std::function<Result<live::Finding>(const live::Study& study)> studies{};
+  std::vector<live::Study> examined{};  ///< all that was asked for
+  bool deaf = false;                    ///< no study is answered
 
   /// A new process. What was told is told no more in `events`, which starts anew.
   void restart() {
@@ -72,6 +75,12 @@ class LiveHouse {
     loop_ = std::make_unique<live::Loop>(options, std::move(past), site.now());
     driver_ = std::make_unique<LoopDriver>(
         *loop_, site, [this](const journal::Batch& batch) { return append(batch); });
+    driver_->studies = [this](const live::Study& study) -> std::optional<Result<live::Finding>> {
+      examined.push_back(study);
+      if (deaf) return std::nullopt;
+      if (!studies) return fail(ErrorCode::unsupported, "nobody reads here");
+      return studies(study);
+    };
   }
   /// Time passes, and it is time to read.
   void turn(Seconds time = Seconds(1)) {

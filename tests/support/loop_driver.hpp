@@ -19,6 +19,10 @@ class LoopDriver {
   LoopDriver(live::Loop& loop, Connector& cluster, Journal journal)
       : loop_(loop), cluster_(cluster), journal_(std::move(journal)) {}
 
+  /// What they find; nothing: no answer comes.
+  using Studies = std::function<std::optional<Result<live::Finding>>(const live::Study& study)>;
+  Studies studies{};  ///< empty: nothing can be read
+
   /// The event, and all that follows from it.
   void tell(const live::Event& event, SimTime now) {
     take(loop_.step(event, now));
@@ -46,6 +50,11 @@ class LoopDriver {
   }
   void carry_out(const live::List& list, SimTime now) {
     take(loop_.step(live::Listed{list.number, cluster_.list(list.ended_since, within)}, now));
+  }
+  void carry_out(const live::Examine& examine, SimTime now) {
+    std::optional<Result<live::Finding>> found =
+        studies ? studies(examine.study) : fail(ErrorCode::unsupported, "nobody reads here");
+    if (found) take(loop_.step(live::Studied{examine.study.number, std::move(*found)}, now));
   }
   void carry_out(const live::Answer& answer, SimTime /*now*/) { answers_.push_back(answer); }
   void carry_out(const live::Noted& /*noted*/, SimTime /*now*/) {}

@@ -25,7 +25,7 @@ struct Arrows {
 constexpr std::array arrows{
     Arrows{"elastic", "trace", "elastic traces are CSV files, read as other traces are"},
     Arrows{"journal", "sqlite", "one file holds it"},
-    Arrows{"live", "journal", "what it decides is a batch of the journal"},
+    Arrows{"live", "journal log/progress", "what it decides is a batch; whether a job hangs"},
     Arrows{"replay", "sim", "the simulator as a cluster"},
     Arrows{"store", "sqlite", "one of its rows is a file"},
     Arrows{"slurm", "trace", "dates, resources and host lists are as in accounting dumps"},

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/findings.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "service/redaction.hpp"
+
+namespace schedmate::daemon {
+namespace {
+
+const Document& part(const Document& whole, const char* name) {
+  static const Document nothing;
+  if (!whole.is_object()) return nothing;
+  const auto found = whole.find(name);
+  return found == whole.end() ? nothing : *found;
+}
+
+std::optional<double> figure(const Document& value) {
+  if (!value.is_number()) return std::nullopt;
+  const auto number = value.get<double>();
+  return std::isfinite(number) ? std::optional(number) : std::nullopt;
+}
+
+std::uint64_t count(const Document& value) {
+  return value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
+}
+
+/// Fit for people: it goes to screens and owners.
+std::string words(const Document& value) {
+  constexpr std::size_t longest = 1000;
+  if (!value.is_string()) return {};
+  std::string text = service::safe_line(value.get<std::string>());
+  if (text.size() > longest) text.resize(longest);
+  return text;
+}
+
+/// The value of that name; the first one for any other word.
+template <class Value>
+Value named(const Document& word, Value last) {
+  if (word.is_string())
+    for (int i = 0; i <= static_cast<int>(last); ++i)
+      if (word.get_ref<const std::string&>() == name_of(static_cast<Value>(i)))
+        return static_cast<Value>(i);
+  return Value{};
+}
+
+}  // namespace
+
+live::LogFound log_found(const Document& progress) {
+  const Document& file = part(progress, "file");
+  return {.step = figure(part(progress, "step")),
+          .total_steps = figure(part(progress, "total_steps")),
+          .loss = figure(part(progress, "loss")),
+          .step_time_s = figure(part(progress, "step_time_s")),
+          .remaining_s = figure(part(progress, "remaining_s")),
+          .file = count(part(file, "inode")),
+          .bytes = count(part(file, "size"))};
+}
+
+live::CauseFound cause_found(const Document& diagnosis) {
+  const Document& verdict = part(diagnosis, "class");
+  live::CauseFound found{.judged = verdict.is_string(),
+                         .verdict = named(verdict, FailureClass::other),
+                         .component = named(part(diagnosis, "component"), Component::other),
+                         .recommendation = Recommendation::notify,
+                         .reason = words(part(diagnosis, "reason")),
+                         .advice = words(part(diagnosis, "advice")),
+                         .fingerprint = words(part(diagnosis, "fingerprint")),
+                         .document = diagnosis.is_object() ? in_one_line(diagnosis) : ""};
+  if (const Document& word = part(diagnosis, "recommendation"); word.is_string())
+    found.recommendation = named(word, Recommendation::notify);
+  constexpr std::size_t most_nodes = 1000;
+  if (const Document& nodes = part(diagnosis, "nodes"); nodes.is_array())
+    for (const Document& node : nodes)
+      if (node.is_string() && found.blamed.size() < most_nodes) found.blamed.push_back(words(node));
+  return found;
+}
+
+live::CodeFound code_found(const Advice& advice) {
+  const Estimate& estimate = advice.estimate;
+  live::CodeFound found{.source = std::string(name_of(estimate.source)),
+                        .p10 = estimate.p10,
+                        .p50 = estimate.p50,
+                        .p90 = estimate.p90};
+  if (estimate.source != AdviceSource::none)
+    found.prediction = Prediction{.run_time = estimate.p50,
+                                  .distribution = RunTimeDistribution{estimate.mean, estimate.p10,
+                                                                      estimate.p50, estimate.p90},
+                                  .source = static_cast<std::uint8_t>(estimate.source)};
+  return found;
+}
+
+}  // namespace schedmate::daemon

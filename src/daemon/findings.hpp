@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What schedmate-reader answers (docs/reader.md), as the loop takes it. Documents are read without
+/// trust: what is missing or of another kind is not known.
+
+#include <schedmate/advice.hpp>
+
+#include "base/document.hpp"
+#include "live/study.hpp"
+
+namespace schedmate::daemon {
+
+/// Of schedmate.progress.v1 with the file that it was read from.
+[[nodiscard]] live::LogFound log_found(const Document& progress);
+/// Of schedmate.diagnosis.v1.
+[[nodiscard]] live::CauseFound cause_found(const Document& diagnosis);
+[[nodiscard]] live::CodeFound code_found(const Advice& advice);
+
+}  // namespace schedmate::daemon

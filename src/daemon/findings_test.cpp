@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/findings.hpp"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace schedmate::daemon {
+namespace {
+
+TEST_CASE("progress is taken as the reader gives it, with its file") {
+  const live::LogFound found = log_found(Document::parse(R"({"step":120,"total_steps":500,
+    "loss":0.5,"step_time_s":1.25,"remaining_s":475,"file":{"inode":77,"size":4096}})"));
+  CHECK(found.step == 120);
+  CHECK(found.total_steps == 500);
+  CHECK(found.loss == 0.5);
+  CHECK(found.step_time_s == 1.25);
+  CHECK(found.remaining_s == 475);
+  CHECK(found.file == 77);
+  CHECK(found.bytes == 4096);
+}
+
+TEST_CASE("a diagnosis is taken as the reader gives it") {
+  const live::CauseFound found = cause_found(Document::parse(R"({"class":"infrastructure",
+    "component":"nvlink","recommendation":"test_first","reason":"a link is down",
+    "advice":"test n1","nodes":["n1"],"fingerprint":"f0"})"));
+  CHECK(found.judged);
+  CHECK(found.verdict == FailureClass::infrastructure);
+  CHECK(found.component == Component::nvlink);
+  CHECK(found.recommendation == Recommendation::test_first);
+  CHECK(found.reason == "a link is down");
+  CHECK(found.advice == "test n1");
+  CHECK(found.blamed == std::vector<std::string>{"n1"});
+  CHECK(found.fingerprint == "f0");
+  CHECK(Document::parse(found.document).at("component") == "nvlink");
+}
+
+TEST_CASE("what is missing or of another kind is not known") {
+  for (const char* const text :
+       {"null", "7", "[]", "{}", R"({"step":"x","file":7,"class":null,"nodes":{},"reason":[]})",
+        R"({"step":1e999,"file":{"inode":-1,"size":1.5},"class":"?","recommendation":"?"})"}) {
+    INFO(text);
+    const Document document = Document::parse(text, nullptr, false);
+    const live::LogFound log = log_found(document);
+    CHECK(!log.step);
+    CHECK(log.bytes == 0);
+    const live::CauseFound cause = cause_found(document);
+    CHECK(cause.verdict == FailureClass::none);
+    CHECK(cause.blamed.empty());
+    CHECK(cause.reason.empty());
+  }
+  CHECK(!cause_found(Document()).judged);
+  // An unknown word never restarts anything.
+  CHECK(cause_found(Document::parse(R"({})")).recommendation == Recommendation::notify);
+}
+
+TEST_CASE("what a log says is fit for screens, and bounded") {
+  const live::CauseFound found =
+      cause_found({{"class", "other"}, {"reason", "\x1b[2Jred" + std::string(5000, 'x')}});
+  CHECK(found.reason.size() <= 1000);
+  CHECK(found.reason.find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("an advice is a prediction only where it stands on something") {
+  Advice advice;
+  advice.estimate.source = AdviceSource::none;
+  CHECK(!code_found(advice).prediction);
+  advice.estimate.source = AdviceSource::similar;
+  advice.estimate.mean = FractionalSeconds(50);
+  advice.estimate.p50 = FractionalSeconds(40);
+  advice.estimate.p90 = FractionalSeconds(90);
+  const live::CodeFound found = code_found(advice);
+  CHECK(found.source == "similar");
+  REQUIRE(found.prediction);
+  CHECK(found.prediction->run_time == FractionalSeconds(40));
+  CHECK(found.prediction->distribution->p90 == FractionalSeconds(90));
+}
+
+}  // namespace
+}  // namespace schedmate::daemon

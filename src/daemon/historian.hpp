@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The history of past jobs beside the daemon: advice on those that come, and how those that have
+/// ended ran. One thread at a time.
+
+#include <optional>
+#include <schedmate/connector.hpp>
+
+#include "base/document.hpp"
+#include "live/lives.hpp"
+#include "service/advisor_state.hpp"
+#include "settings/session.hpp"
+
+namespace schedmate::daemon {
+
+class Historian {
+ public:
+  explicit Historian(settings::Session session) : session_(std::move(session)) {}
+
+  /// On facts as schedmate-reader gave them; the submission is remembered. Errors: those of the
+  /// history; invalid for a document that holds no facts.
+  Result<live::CodeFound> advise(const SeenJob& job, const Document& facts);
+  /// How it ended; the same end twice is one. Errors: those of the history.
+  Result<void> remember_end(const SeenJob& job, const std::optional<live::Life>& life);
+  /// What is kept of the job; nothing where it is not known. Errors: those of the history.
+  Result<std::optional<JobRecord>> find(const std::string& id);
+
+ private:
+  Result<const service::AdvisorState*> state();
+
+  settings::Session session_;
+  std::optional<service::AdvisorState> state_;  // opened when first needed
+};
+
+}  // namespace schedmate::daemon

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/historian.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "core/facts_json.hpp"
+#include "service/facts.hpp"
+#include "tests/support/cluster_site.hpp"
+#include "tests/support/need.hpp"
+
+namespace schedmate::daemon {
+namespace {
+
+SeenJob training(const std::string& id, std::int64_t submitted_s) {
+  SeenJob job;
+  job.id = id;
+  job.user = "ann";
+  job.name = "train";
+  job.partition = "gpu";
+  job.gpus = 4;
+  job.dir = "/r";
+  job.command = "python train.py --epochs 10";
+  job.submitted = at(submitted_s);
+  return job;
+}
+
+SeenJob ended(SeenJob job, Seconds ran) {
+  job.phase = JobPhase::ended;
+  job.end_state = EndState::completed;
+  job.started = job.submitted + Seconds(60);
+  job.ended = *job.started + ran;
+  return job;
+}
+
+/// As the reader would give them.
+Document facts() {
+  Facts made;
+  return facts_document(made);
+}
+
+TEST_CASE("a job that comes again is expected to run as long as it did") {
+  testing::ClusterSite site;
+  Historian historian(site.session());
+  CHECK(testing::need(historian.advise(training("1", 1000), facts())).source == "none");
+  for (int i = 1; i <= 4; ++i) {
+    const SeenJob job = training(std::to_string(i), 1000 * i);
+    (void)testing::need(historian.advise(job, facts()));
+    testing::need(historian.remember_end(ended(job, Seconds(500 + i)), {}));
+  }
+  const live::CodeFound again = testing::need(historian.advise(training("9", 9000), facts()));
+  CHECK(again.source == "resubmission");
+  REQUIRE(again.prediction);
+  CHECK(again.prediction->run_time.count() > 400);
+  CHECK(again.prediction->run_time.count() < 600);
+}
+
+TEST_CASE("how a job ended is kept with its progress and cause, once however often it is told") {
+  testing::ClusterSite site;
+  Historian historian(site.session());
+  SeenJob job = ended(training("7", 5000), Seconds(300));
+  job.end_state = EndState::failed;
+  live::Life life;
+  life.points = {{at(5100), 10, 2.5}, {at(5200), 20, 1.5}};
+  life.cause = live::CauseFound{.reason = "x", .fingerprint = "f7"};
+  for (int i = 0; i < 2; ++i) testing::need(historian.remember_end(job, life));
+  const auto record = testing::need(historian.find("7"));
+  REQUIRE(record);
+  REQUIRE(record->outcome);
+  CHECK(record->outcome->state == EndState::failed);
+  CHECK(record->outcome->duration == Seconds(300));
+  CHECK(record->outcome->fingerprint == "f7");
+  REQUIRE(record->outcome->progress.size() == 2);
+  CHECK(record->outcome->progress.front().since_start == Seconds(40));
+  CHECK(!testing::need(historian.find("8")));
+}
+
+TEST_CASE("secrets of a command are not kept") {
+  testing::ClusterSite site;
+  Historian historian(site.session());
+  SeenJob job = training("1", 1000);
+  job.command = "python train.py --api-key sk-abcdefghijklmnopqrstuvwxyz0123456789ABCD";
+  (void)testing::need(historian.advise(job, facts()));
+  SeenJob other = ended(training("2", 1000), Seconds(1));
+  other.command = job.command;
+  testing::need(historian.remember_end(other, {}));
+  for (const char* const id : {"1", "2"})
+    CHECK(testing::need(historian.find(id))->command.find("abcdefgh") == std::string::npos);
+}
+
+TEST_CASE("facts that are none are an error, and nothing is kept") {
+  testing::ClusterSite site;
+  Historian historian(site.session());
+  for (const char* const text : {"null", "7", "[]", R"({"schema":"another"})"})
+    CHECK(!historian.advise(training("1", 1000), Document::parse(text)));
+  CHECK(!testing::need(historian.find("1")));
+}
+
+}  // namespace
+}  // namespace schedmate::daemon

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the loop learns of jobs besides what the cluster shows (Lives), and what it proposes when
+/// they fail.
+#include <algorithm>
+
+#include "live/loop.hpp"
+#include "live/recovery.hpp"
+
+namespace schedmate::live {
+
+void Loop::take(const Studied& event, SimTime now) {
+  const auto id = lives_.returned(event.study, event.finding, now);
+  if (!id) return;
+  keep_life(*id);
+  effects_.emplace_back(Noted{Noted::What::job, *id, {}, Change::Kind::altered});
+  if (event.finding && std::holds_alternative<CodeFound>(*event.finding)) take_advice(*id, now);
+  respond_to_failures(now);
+}
+
+void Loop::follow_lives(const std::vector<Change>& changes, SimTime now) {
+  for (const Change& change : changes) {
+    lives_.follow(change, now);
+    if (change.kind == Change::Kind::ended || change.kind == Change::Kind::arrived)
+      keep_life(change.attempt.seen.id);
+  }
+  if (!read_before_)
+    for (const auto& [id, attempt] : jobs_.all()) lives_.resume(attempt, now);
+  for (const std::string& key : jobs_.forgotten()) {
+    const std::string id = key.substr(Jobs::key("").size());
+    if (!lives_.text(id).empty()) batch_.kept.push_back({Lives::key(id), ""});
+    lives_.forget(id);
+  }
+}
+
+void Loop::keep_life(const std::string& id) {
+  std::string text = lives_.text(id);
+  if (!text.empty()) batch_.kept.push_back({Lives::key(id), std::move(text)});
+}
+
+void Loop::study(SimTime now) {
+  for (Study& each : lives_.take(jobs_, now)) effects_.emplace_back(Examine{std::move(each)});
+}
+
+/// A job that waits is seen anew by its policy, with what is expected of it now.
+void Loop::take_advice(const std::string& id, SimTime now) {
+  const Attempt* const attempt = jobs_.find(id);
+  if (attempt == nullptr || attempt->seen.phase != JobPhase::queued || attempt->seen.held ||
+      actions_.start_of(id) != nullptr || actions_.settings().modes.order == Mode::observe)
+    return;
+  Pool* const pool = pool_of(attempt->seen);
+  if (pool == nullptr || !pool->cluster.knows(attempt->number)) return;
+  pool->cluster.withdraw(attempt->number, now);
+  coming_.push_back(id);
+}
+
+const Prediction* Loop::advice_on(const std::string& id) const {
+  const Life* const life = lives_.find(id);
+  return life != nullptr && life->code && life->code->prediction ? &*life->code->prediction
+                                                                 : nullptr;
+}
+
+/// The cluster's own: it took a node of the job out of service, or lost it.
+std::vector<NodeWitness> Loop::witnesses_of(const SeenJob& job, SimTime now) const {
+  std::vector<NodeWitness> witnesses;
+  for (const NodeGpus& each : job.nodes) {
+    const auto node = actions_.nodes().find(each.node);
+    if (node != actions_.nodes().end() && node->second.state == NodeState::down)
+      witnesses.push_back({"scheduler", each.node, now, "it is down: " + node->second.reason});
+  }
+  return witnesses;
+}
+
+void Loop::respond_to_failures(SimTime now) {
+  const Modes& modes = actions_.settings().modes;
+  for (const std::string& id : lives_.unhandled()) {
+    const Attempt* const attempt = jobs_.find(id);
+    const Life* const life = lives_.find(id);
+    if (attempt == nullptr || life == nullptr || attempt->number != life->attempt || !life->cause ||
+        attempt->seen.phase != JobPhase::ended ||
+        (modes.recover == Mode::observe && modes.notify == Mode::observe)) {
+      lives_.handled(id);
+      keep_life(id);
+      continue;
+    }
+    const SeenJob& job = attempt->seen;
+    const std::vector<NodeWitness> witnesses = witnesses_of(job, now);
+    Response response =
+        respond_to({.job = job,
+                    .cause = *life->cause,
+                    .earlier = life->earlier,
+                    .witnesses = witnesses,
+                    .may_wait = now - job.ended.value_or(now) < options_.settings.waits.witness});
+    if (response.waits) continue;
+    for (Proposal& proposal : response.proposals) (void)actions_.propose(std::move(proposal), now);
+    lives_.handled(id);
+    keep_life(id);
+  }
+}
+
+}  // namespace schedmate::live

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live/lives.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <schedmate/progress.hpp>
+#include <utility>
+
+namespace schedmate::live {
+namespace {
+
+using nlohmann::json;
+using enum Study::What;
+
+constexpr std::size_t most_earlier = 8, longest_document = std::size_t{16} << 10U;
+
+json number(const std::optional<double>& value) { return value ? json(*value) : json(nullptr); }
+std::optional<double> read_number(const json& whole, const char* name) {
+  const auto found = whole.find(name);
+  if (found == whole.end() || !found->is_number()) return std::nullopt;
+  return found->get<double>();
+}
+std::string read_text(const json& whole, const char* name) {
+  const auto found = whole.find(name);
+  return found == whole.end() || !found->is_string() ? "" : found->get<std::string>();
+}
+std::int64_t read_whole(const json& whole, const char* name) {
+  const auto found = whole.find(name);
+  return found == whole.end() || !found->is_number_integer() ? 0 : found->get<std::int64_t>();
+}
+
+/// Of an enumeration whose last value is `last`.
+template <class Value>
+Value read_value(const json& whole, const char* name, Value last) {
+  const auto value = read_whole(whole, name);
+  return value < 0 || value > static_cast<std::int64_t>(last) ? Value{} : static_cast<Value>(value);
+}
+
+json document_of(const CauseFound& cause) {
+  return {{"judged", cause.judged},
+          {"verdict", cause.verdict},
+          {"component", cause.component},
+          {"recommendation", cause.recommendation},
+          {"reason", cause.reason},
+          {"advice", cause.advice},
+          {"fingerprint", cause.fingerprint},
+          {"blamed", cause.blamed},
+          {"step", number(cause.step)},
+          {"document", cause.document.size() > longest_document ? "" : cause.document}};
+}
+
+CauseFound read_cause(const json& document) {
+  CauseFound cause;
+  cause.judged = document.value("judged", json()) == json(true);
+  cause.verdict = read_value(document, "verdict", FailureClass::other);
+  cause.component = read_value(document, "component", Component::other);
+  cause.recommendation = read_value(document, "recommendation", Recommendation::notify);
+  cause.reason = read_text(document, "reason");
+  cause.advice = read_text(document, "advice");
+  cause.fingerprint = read_text(document, "fingerprint");
+  for (const json& node : document.value("blamed", json::array()))
+    if (node.is_string()) cause.blamed.push_back(node);
+  cause.step = read_number(document, "step");
+  cause.document = read_text(document, "document");
+  return cause;
+}
+
+}  // namespace
+
+std::string_view name_of(Health health) {
+  switch (health) {
+    case Health::unknown:
+      return "unknown";
+    case Health::ok:
+      return "ok";
+    case Health::slow:
+      return "slow";
+    case Health::hung:
+      return "hung";
+    case Health::failed:
+      return "failed";
+  }
+  return "";
+}
+
+bool wants_cause(const SeenJob& job) {
+  using enum EndState;
+  const EndState state = job.end_state;
+  if (state == node_fail) return true;
+  return !job.output.empty() && (state == failed || state == timeout || state == out_of_memory);
+}
+
+Health Life::health() const {
+  if (cause || cause_is_due) return Health::failed;
+  if (!log || !looked || points.empty()) return Health::unknown;
+  std::vector<Report> reports;
+  reports.reserve(points.size());
+  for (const Point& each : points)
+    reports.push_back({static_cast<double>(seconds_of(each.when)), each.step});
+  if (hangs(reports, static_cast<double>(seconds_of(*looked))).value_or(false)) return Health::hung;
+  constexpr double much = 1.5;
+  if (fastest_step_s && log->step_time_s && *log->step_time_s > much * *fastest_step_s)
+    return Health::slow;
+  return Health::ok;
+}
+
+// Kept over restarts
+// -------------------------------------------------------------------------------
+
+std::string Lives::text(const std::string& id) const {
+  const Life* const life = find(id);
+  if (life == nullptr || (!life->cause && !life->cause_is_due && life->earlier.empty())) return "";
+  json document{{"submitted_s", seconds_of(life->submitted)},
+                {"restarts", life->restarts},
+                {"due", life->cause_is_due},
+                {"handled", life->is_handled},
+                {"earlier", json::array()}};
+  if (life->cause) document["cause"] = document_of(*life->cause);
+  for (const EarlierFailure& each : life->earlier)
+    document["earlier"].push_back({{"fingerprint", each.fingerprint}, {"step", number(each.step)}});
+  return document.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+Result<void> Lives::restore(const std::string& id, std::string_view text) {
+  const json document = json::parse(text, nullptr, false);
+  if (!document.is_object()) return schedmate::fail(ErrorCode::invalid, "the life of job " + id);
+  Life& life = lives_[id];
+  life.submitted = at(read_whole(document, "submitted_s"));
+  life.restarts = read_whole(document, "restarts");
+  life.cause_is_due = document.value("due", json()) == json(true);
+  life.is_handled = document.value("handled", json()) == json(true);
+  if (const auto cause = document.find("cause"); cause != document.end() && cause->is_object())
+    life.cause = read_cause(*cause);
+  for (const json& each : document.value("earlier", json::array()))
+    if (each.is_object() && life.earlier.size() < most_earlier)
+      life.earlier.push_back({read_text(each, "fingerprint"), read_number(each, "step")});
+  return {};
+}
+
+void Lives::resume(const Attempt& attempt, SimTime now) {
+  const auto found = lives_.find(attempt.seen.id);
+  if (found != lives_.end() && found->second.attempt == attempt.number) return;
+  Life& life = begin(attempt);
+  if (attempt.seen.phase != JobPhase::ended) return want(attempt, now);
+  if (life.cause_is_due) queue_.want({attempt.number, failure}, now);
+  if (life.cause && !life.is_handled) unhandled_.insert(attempt.seen.id);
+}
+
+// What happens
+// -------------------------------------------------------------------------------------
+
+/// The life of this attempt. What an earlier one failed of is remembered with the job.
+Life& Lives::begin(const Attempt& attempt) {
+  const SeenJob& seen = attempt.seen;
+  Life& life = lives_[seen.id];
+  if (life.attempt == attempt.number && attempt.number != 0) return life;
+  const bool is_same_job = life.submitted == seen.submitted;
+  const bool is_same_attempt = is_same_job && life.restarts == seen.restarts && life.attempt == 0;
+  if (life.attempt != 0) {
+    queue_.forget(life.attempt);
+    ids_.erase(life.attempt);
+  }
+  if (!is_same_attempt) {
+    Life next;
+    if (is_same_job) {
+      next.earlier = std::move(life.earlier);
+      next.code = std::move(life.code);
+      if (life.cause) next.earlier.push_back({life.cause->fingerprint, life.cause->step});
+      if (next.earlier.size() > most_earlier) next.earlier.erase(next.earlier.begin());
+    }
+    life = std::move(next);
+    unhandled_.erase(seen.id);
+  }
+  life.attempt = attempt.number;
+  life.submitted = seen.submitted;
+  life.restarts = seen.restarts;
+  ids_[attempt.number] = seen.id;
+  return life;
+}
+
+void Lives::want(const Attempt& attempt, SimTime now) {
+  const SeenJob& seen = attempt.seen;
+  const bool has_code = !seen.dir.empty() && !seen.command.empty();
+  if (has_code && !lives_[seen.id].code) queue_.want({attempt.number, code}, now);
+  if (seen.phase == JobPhase::running && !seen.output.empty())
+    queue_.want({attempt.number, log}, now + options_.follow);
+}
+
+void Lives::follow(const Change& change, SimTime now) {
+  using enum Change::Kind;
+  const Attempt& attempt = change.attempt;
+  switch (change.kind) {
+    case arrived:
+    case started:
+      begin(attempt);
+      return want(attempt, now);
+    case ended: {
+      Life& life = begin(attempt);
+      queue_.forget(attempt.number);
+      if (!wants_cause(attempt.seen)) return;
+      life.cause_is_due = true;
+      life.is_handled = false;
+      return queue_.want({attempt.number, failure}, now);
+    }
+    case vanished:
+    case altered:
+      return;
+  }
+}
+
+void Lives::forget(const std::string& id) {
+  const auto found = lives_.find(id);
+  if (found == lives_.end()) return;
+  queue_.forget(found->second.attempt);
+  ids_.erase(found->second.attempt);
+  unhandled_.erase(id);
+  lives_.erase(found);
+}
+
+// Studies
+// ------------------------------------------------------------------------------------------
+
+std::vector<Study> Lives::take(const Jobs& jobs, SimTime now) {
+  std::vector<Study> studies;
+  for (const auto& [number, key] : queue_.take(now)) {
+    const auto id = ids_.find(key.attempt);
+    const schedmate::live::Attempt* const attempt =
+        id == ids_.end() ? nullptr : jobs.find(id->second);
+    if (attempt == nullptr || attempt->number != key.attempt) {
+      (void)queue_.returned(number);
+      continue;
+    }
+    studies.push_back({number, key.what, attempt->seen});
+  }
+  return studies;
+}
+
+std::optional<std::string> Lives::returned(std::uint64_t number, const Result<Finding>& finding,
+                                           SimTime now) {
+  const auto key = queue_.returned(number);
+  const auto id = key ? ids_.find(key->attempt) : ids_.end();
+  if (id == ids_.end()) return std::nullopt;
+  Life& life = lives_.at(id->second);
+  const bool is_log = key->what == log;
+  if (!finding) {
+    life.note = finding.error().message;
+    const bool may_pass = finding.error().code == ErrorCode::unavailable;
+    const bool comes_again = may_pass && queue_.again(*key, now);
+    if (is_log && !comes_again) queue_.want(*key, now + options_.follow);
+    if (key->what == failure && !comes_again) {
+      life.cause = CauseFound{.judged = false, .reason = finding.error().message};
+      life.cause_is_due = false;
+      unhandled_.insert(id->second);
+    }
+    return id->second;
+  }
+  life.note.clear();
+  if (const auto* const code = std::get_if<CodeFound>(&*finding)) life.code = *code;
+  if (const auto* const look = std::get_if<LogFound>(&*finding)) take(life, *look, now);
+  if (is_log) queue_.want(*key, now + options_.follow);
+  if (const auto* const cause = std::get_if<CauseFound>(&*finding)) {
+    life.cause = *cause;
+    if (!life.cause->step && life.log) life.cause->step = life.log->step;
+    life.cause_is_due = false;
+    unhandled_.insert(id->second);
+  }
+  return id->second;
+}
+
+/// Another file, or a shorter one: the log begins anew, and what was read of it is over.
+void Lives::take(Life& life, const LogFound& found, SimTime now) const {
+  const bool anew = life.log && (life.log->file != found.file || life.log->bytes > found.bytes);
+  const bool stepped_back =
+      found.step && !life.points.empty() && *found.step < life.points.back().step;
+  if (anew || stepped_back) life.points.clear();
+  if (anew || !life.log || life.log->bytes != found.bytes) life.moved = now;
+  life.looked = now;
+  life.log = found;
+  if (found.step_time_s && *found.step_time_s > 0)
+    life.fastest_step_s =
+        std::min(life.fastest_step_s.value_or(*found.step_time_s), *found.step_time_s);
+  if (!found.step || !std::isfinite(*found.step)) return;
+  if (!life.points.empty() && life.points.back().step == *found.step) return;
+  life.points.push_back({now, *found.step, found.loss});
+  if (life.points.size() <= options_.most_points) return;
+  std::vector<Life::Point> half;
+  for (std::size_t i = 0; i < life.points.size(); i += 2) half.push_back(life.points[i]);
+  if (life.points.size() % 2 == 0) half.push_back(life.points.back());
+  life.points = std::move(half);
+}
+
+const Life* Lives::find(const std::string& id) const {
+  const auto found = lives_.find(id);
+  return found == lives_.end() ? nullptr : &found->second;
+}
+
+void Lives::handled(const std::string& id) {
+  const auto found = lives_.find(id);
+  if (found != lives_.end()) found->second.is_handled = true;
+  unhandled_.erase(id);
+}
+
+std::vector<std::string> Lives::unhandled() const { return {unhandled_.begin(), unhandled_.end()}; }
+
+}  // namespace schedmate::live

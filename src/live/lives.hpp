@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What is known of each job beside what the cluster shows: what its code says, how far its log
+/// is, whether it hangs, and why it failed. Follows the jobs' changes, says which studies are due
+/// and takes what they found.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <schedmate/result.hpp>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "live/jobs.hpp"
+#include "live/study_queue.hpp"
+
+namespace schedmate::live {
+
+enum class Health : std::uint8_t { unknown, ok, slow, hung, failed };
+[[nodiscard]] std::string_view name_of(Health health);
+
+/// A failure of an earlier attempt of the same job.
+struct EarlierFailure {
+  std::string fingerprint;
+  std::optional<double> step;
+};
+
+/// Of one attempt, and what earlier ones left.
+struct Life {
+  std::uint64_t attempt = 0;
+  SimTime submitted{};
+  std::int64_t restarts = 0;
+  std::optional<CodeFound> code{};
+  std::optional<LogFound> log{};
+  std::optional<SimTime> looked{}, moved{};  ///< at its log; when that was last seen to grow
+  struct Point {
+    SimTime when;
+    double step = 0;
+    std::optional<double> loss;
+  };
+  std::vector<Point> points{};             ///< rising steps, thinned evenly
+  std::optional<double> fastest_step_s{};  ///< the lowest median step time so far
+  std::optional<CauseFound> cause{};
+  bool cause_is_due = false, is_handled = false;  ///< of its failure
+  std::vector<EarlierFailure> earlier{};
+  std::string note{};  ///< what could not be read, for people
+
+  /// At the last look at its log.
+  [[nodiscard]] Health health() const;
+};
+
+struct LifeOptions {
+  StudyQueue::Options queue{};
+  Seconds follow{30};  ///< between two looks at a log
+  std::size_t most_points = 240;
+};
+
+class Lives {
+ public:
+  Lives() = default;
+  explicit Lives(const LifeOptions& options) : options_(options), queue_(options.queue) {}
+
+  /// A value of text(), of an earlier process. Errors: invalid.
+  Result<void> restore(const std::string& id, std::string_view text);
+  /// Goes on with a job that an earlier process knew, or that was there before this one.
+  void resume(const Attempt& attempt, SimTime now);
+  void follow(const Change& change, SimTime now);
+  /// The cluster shows it no more.
+  void forget(const std::string& id);
+
+  /// Studies to be made now, of jobs as `jobs` has them.
+  std::vector<Study> take(const Jobs& jobs, SimTime now);
+  /// The id of the job that is known better now; nothing where nobody waited for it.
+  std::optional<std::string> returned(std::uint64_t number, const Result<Finding>& finding,
+                                      SimTime now);
+
+  [[nodiscard]] const Life* find(const std::string& id) const;
+  /// Its failure has been dealt with.
+  void handled(const std::string& id);
+  /// Failed attempts whose cause is known, or will not be, and that nobody has dealt with: by id.
+  [[nodiscard]] std::vector<std::string> unhandled() const;
+  /// What restore() takes; "": nothing that must be kept.
+  [[nodiscard]] std::string text(const std::string& id) const;
+  [[nodiscard]] static std::string key(const std::string& id) { return "life " + id; }
+
+  [[nodiscard]] SimTime next() const { return queue_.next(); }
+  [[nodiscard]] const StudyQueue::Counts& counts() const { return queue_.counts(); }
+
+ private:
+  Life& begin(const Attempt& attempt);
+  void want(const Attempt& attempt, SimTime now);
+  void take(Life& life, const LogFound& found, SimTime now) const;
+
+  LifeOptions options_;
+  StudyQueue queue_;
+  std::map<std::string, Life> lives_;
+  std::map<std::uint64_t, std::string> ids_;  // by attempt
+  std::set<std::string> unhandled_;
+};
+
+/// Whether its end is a failure of which something can be known.
+[[nodiscard]] bool wants_cause(const SeenJob& job);
+
+}  // namespace schedmate::live

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live/lives.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "tests/support/live_house.hpp"
+
+namespace schedmate::live {
+namespace {
+
+using testing::LiveHouse;
+using enum Study::What;
+
+/// What is asked of those who read, and what they say.
+struct Readers {
+  std::vector<Study> asked{};
+  std::function<Result<Finding>(const Study&)> say = [](const Study& study) -> Result<Finding> {
+    if (study.what == code) return CodeFound{.source = "similar"};
+    if (study.what == log) return LogFound{.file = 1, .bytes = 10};
+    return CauseFound{.verdict = FailureClass::user_script, .reason = "a typing error"};
+  };
+  [[nodiscard]] long count(Study::What what) const {
+    return std::ranges::count(asked, what, &Study::what);
+  }
+};
+
+/// A house whose jobs have code and a log.
+struct ReadingHouse {
+  explicit ReadingHouse(live::Settings settings = testing::ActingDesk::all_act())
+      : house(4, std::move(settings)) {
+    house.studies = [this](const Study& study) {
+      readers.asked.push_back(study);
+      return readers.say(study);
+    };
+  }
+  SeenJob& submit(const std::string& id) {
+    SeenJob& job = house.site.submit(id);
+    job.dir = "/r";
+    job.command = "python train.py";
+    job.output = "/r/" + id + ".log";
+    return job;
+  }
+  [[nodiscard]] const Life& life(const std::string& id) {
+    const Life* const found = house.loop().lives().find(id);
+    REQUIRE(found != nullptr);
+    return *found;
+  }
+  LogFound look{.step = 1, .step_time_s = 1, .file = 1, .bytes = 1};
+  /// The log says this from now on, and time passes until it is looked at.
+  void log_says(double step, std::uint64_t bytes) {
+    look.step = step;
+    look.bytes = bytes;
+    readers.say = [this](const Study& study) -> Result<Finding> {
+      if (study.what == code) return CodeFound{};
+      return look;
+    };
+    house.turn(Seconds(30));
+  }
+  LiveHouse house;
+  Readers readers{};
+};
+
+TEST_CASE("a job's code is read when it comes, its log while it runs, its failure when it failed") {
+  ReadingHouse there;
+  there.submit("1");
+  there.house.turn();
+  CHECK(there.readers.count(code) == 1);
+  CHECK(there.life("1").code->source == "similar");
+  there.house.turns(3);
+  CHECK(there.readers.count(log) == 0);
+  there.house.turns(70);
+  CHECK(there.readers.count(log) == 2);
+  there.house.site.finish("1", EndState::failed);
+  there.house.turn();
+  CHECK(there.readers.count(failure) == 1);
+  CHECK(there.life("1").cause->reason == "a typing error");
+  CHECK(there.life("1").health() == Health::failed);
+  there.house.turns(70);
+  CHECK(there.readers.asked.size() == 4);  // nothing more
+}
+
+TEST_CASE("nothing is read of a job without code and log, nor of one that completed") {
+  ReadingHouse there;
+  there.house.site.submit("1");
+  there.submit("2").command.clear();
+  there.house.turns(2);
+  there.house.site.finish("1", EndState::failed);
+  there.house.site.finish("2");
+  there.house.turns(5);
+  CHECK(there.readers.asked.empty());
+}
+
+TEST_CASE("a job that failed while nobody was there is read afterwards, and told of once") {
+  ReadingHouse there;
+  there.submit("1");
+  there.house.turns(2);
+  there.house.site.finish("1", EndState::failed);
+  there.house.restart();
+  there.house.turns(2);
+  CHECK(there.readers.count(failure) == 1);
+  const std::string once = there.house.actions();
+  CHECK(once == "start verified, notify verified");
+  there.house.restart();
+  there.house.turns(5);
+  CHECK(there.readers.count(failure) == 1);
+  CHECK(there.house.actions() == once);
+  CHECK(there.life("1").cause->reason == "a typing error");  // known without reading again
+}
+
+TEST_CASE("what may pass is tried again, later each time; what may not is said") {
+  ReadingHouse there;
+  int tries = 0;
+  there.readers.say = [&](const Study& study) -> Result<Finding> {
+    if (study.what != failure) return CodeFound{};
+    ++tries;
+    return fail(ErrorCode::unavailable, "the share does not answer");
+  };
+  there.submit("1");
+  there.house.turns(2);
+  there.house.site.finish("1", EndState::failed);
+  there.house.turns(58);
+  CHECK(tries == 1);
+  there.house.turns(3600);
+  CHECK(tries == 6);
+  CHECK(!there.life("1").cause->judged);
+  CHECK(there.life("1").cause->reason == "the share does not answer");
+}
+
+TEST_CASE("a log that is replaced or cut begins anew") {
+  ReadingHouse there;
+  there.submit("1");
+  there.house.turns(2);
+  for (int i = 1; i <= 5; ++i) there.log_says(10 * i, 100 * static_cast<std::uint64_t>(i));
+  CHECK(there.life("1").points.size() == 5);
+  CHECK(there.life("1").points.back().step == 50);
+  there.log_says(60, 50);  // shorter
+  CHECK(there.life("1").points.size() == 1);
+  there.log_says(70, 100);
+  there.look.file = 2;
+  there.log_says(80, 100);
+  CHECK(there.life("1").points.size() == 1);
+  there.log_says(3, 200);  // the same file, and steps from the beginning
+  CHECK(there.life("1").points.size() == 1);
+}
+
+TEST_CASE("health: steps that come are ok, slower ones slow, none for long hung") {
+  ReadingHouse there;
+  there.submit("1");
+  there.house.turns(2);
+  CHECK(there.life("1").health() == Health::unknown);
+  for (int i = 1; i <= 8; ++i) there.log_says(30 * i, 100 * static_cast<std::uint64_t>(i));
+  CHECK(there.life("1").health() == Health::ok);
+  there.look.step_time_s = 1.6;
+  there.log_says(300, 900);
+  CHECK(there.life("1").health() == Health::slow);
+  there.look.step_time_s = 1;
+  for (int i = 0; i < 12; ++i) there.log_says(300, 900);
+  CHECK(there.life("1").health() == Health::hung);
+}
+
+TEST_CASE("points are thinned, and stay in order") {
+  ReadingHouse there;
+  there.house.options.lives.most_points = 16;
+  there.house.restart();
+  there.submit("1");
+  there.house.turns(2);
+  for (int i = 1; i <= 100; ++i) there.log_says(i, 100 * static_cast<std::uint64_t>(i));
+  const auto& points = there.life("1").points;
+  CHECK(points.size() <= 16);
+  CHECK(points.size() >= 8);
+  CHECK(points.front().step == 1);
+  CHECK(points.back().step == 100);
+  CHECK(std::ranges::is_sorted(points, {}, &Life::Point::step));
+}
+
+TEST_CASE("advice that comes later changes what waits") {
+  ReadingHouse there;
+  std::vector<double> expected;
+  there.house.options.pool = [&](const std::string& name) {
+    VirtualCluster::Setup setup;
+    setup.name = name;
+    setup.policy = [&](const View& view, Plan&) {
+      for (const JobId id : view.arrived) expected.push_back(view.job(id).estimate.count());
+    };
+    return setup;
+  };
+  there.house.restart();
+  there.readers.say = [](const Study&) -> Result<Finding> {
+    return CodeFound{.prediction = Prediction{.run_time = FractionalSeconds(77)}};
+  };
+  there.house.turn();
+  there.submit("1");
+  there.house.turns(3);
+  CHECK(expected.back() == 77);
+}
+
+TEST_CASE("few studies are out at a time; one that never answers is given up and made again") {
+  ReadingHouse there;
+  there.house.options.lives.queue.most_out = 2;
+  there.house.options.lives.queue.given_up = Seconds(100);
+  there.house.restart();
+  there.house.deaf = true;  // no study is answered
+  for (int i = 0; i < 10; ++i) there.submit(std::to_string(i));
+  there.house.turns(50);
+  CHECK(there.house.examined.size() == 2);
+  there.house.turns(100);
+  CHECK(there.house.examined.size() == 4);
+  const std::uint64_t first = there.house.examined.front().number;
+  there.house.tell(Studied{first, CodeFound{.source = "late"}});
+  for (int i = 0; i < 10; ++i)
+    if (const Life* const life = there.house.loop().lives().find(std::to_string(i)))
+      CHECK(!life->code);
+  CHECK(there.house.loop().lives().counts().late == 1);
+}
+
+TEST_CASE("a failure whose reading did not come to its end is read by the next process") {
+  ReadingHouse there;
+  there.submit("1");
+  there.house.turns(2);
+  there.house.deaf = true;
+  there.house.site.finish("1", EndState::failed);
+  there.house.turns(3);
+  CHECK(there.readers.count(failure) == 0);
+  there.house.restart();
+  there.house.deaf = false;
+  there.house.turns(3);
+  CHECK(there.readers.count(failure) == 1);
+  CHECK(there.house.actions() == "start verified, notify verified");
+}
+
+TEST_CASE("a study that was given up is made again") {
+  ReadingHouse there;
+  there.house.options.lives.queue.given_up = Seconds(100);
+  there.house.restart();
+  there.house.deaf = true;
+  there.submit("1").output.clear();
+  there.house.turns(105);
+  CHECK(there.house.examined.size() == 1);
+  there.house.turns(60);
+  CHECK(there.house.examined.size() == 2);
+  CHECK(there.house.examined.back().job.id == "1");
+}
+
+TEST_CASE("what the journal holds of a life is read with care") {
+  Lives lives;
+  for (const char* const text : {"", "7", "[]", "{", "null"}) CHECK(!lives.restore("1", text));
+  for (const char* const text :
+       {"{}", R"({"cause":7})", R"({"cause":{"verdict":99,"blamed":[1]}})", R"({"earlier":[7]})",
+        R"({"submitted_s":"x","restarts":1e300,"due":1})"})
+    CHECK(lives.restore("1", text));
+}
+
+}  // namespace
+}  // namespace schedmate::live

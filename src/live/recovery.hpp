@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The Failure Handler's rules (paper 3.3; docs/recovery.md): what is to be done about a job that
+/// has failed, from the cause that its log shows and from witnesses. One pure function over a table
+/// of rules, the first that applies; what may then happen is for the rules of acting (actions.hpp).
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "live/actions.hpp"
+#include "live/lives.hpp"
+
+namespace schedmate::live {
+
+/// A failed attempt. Refers to what it is made of.
+struct FailureCase {
+  const SeenJob& job;
+  const CauseFound& cause;
+  std::span<const EarlierFailure> earlier;  ///< of the same job
+  std::span<const NodeWitness> witnesses;   ///< of its nodes, besides its log
+  bool may_wait = false;                    ///< for witnesses that are still to come
+};
+
+struct Response {
+  std::string_view rule{};
+  bool waits = false;  ///< for witnesses: ask again later
+  std::vector<Proposal> proposals{};
+};
+[[nodiscard]] Response respond_to(const FailureCase& failure);
+
+/// Name and summary of each rule, in the order in which they are asked.
+struct RecoveryRule {
+  std::string_view name, summary;
+};
+[[nodiscard]] std::vector<RecoveryRule> recovery_rules();
+
+}  // namespace schedmate::live

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Slow work about one attempt of a job, which others do outside the loop: reading its code, its
+/// log, the cause of its failure. Values.
+
+#include <cstdint>
+#include <optional>
+#include <schedmate/connector.hpp>
+#include <schedmate/diagnosis.hpp>
+#include <schedmate/estimator.hpp>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace schedmate::live {
+
+struct Study {
+  enum class What : std::uint8_t { code, log, failure };
+  std::uint64_t number = 0;  ///< of the study; its answer names it
+  What what = What::code;
+  SeenJob job;  ///< at the last reading that showed it
+};
+
+/// What its code and past jobs say of it.
+struct CodeFound {
+  std::optional<Prediction> prediction{};  ///< for policies; empty: nothing is known
+  std::string source{};                    ///< of the estimate: resubmission, similar, user_history
+  FractionalSeconds p10{0}, p50{0}, p90{0};
+};
+
+/// One look at its log.
+struct LogFound {
+  std::optional<double> step{}, total_steps{}, loss{}, step_time_s{}, remaining_s{};
+  std::uint64_t file = 0, bytes = 0;  ///< which file this is, and how long
+};
+
+/// Why it failed.
+struct CauseFound {
+  bool judged = true;  ///< false: its log says nothing that one could judge by
+  FailureClass verdict = FailureClass::none;
+  Component component = Component::none;
+  Recommendation recommendation = Recommendation::notify;
+  std::string reason{}, advice{}, fingerprint{};
+  std::vector<std::string> blamed{};  ///< nodes that the log names
+  std::optional<double> step{};       ///< that it had reached
+  std::string document{};             ///< schedmate.diagnosis.v1, "" = none
+};
+
+using Finding = std::variant<CodeFound, LogFound, CauseFound>;
+
+}  // namespace schedmate::live
