@@ -138,6 +138,7 @@ Result<Configuration> configure(const settings::Session& session) {
   made.loop.settings = acting(settings);
   made.poll = std::chrono::milliseconds(settings.whole("cluster.poll_ms"));
   made.http = doors(settings);
+  made.reader = settings.text("reader.socket");
   if (made.http.unix_path.empty() && made.http.tcp.empty())
     return fail(ErrorCode::invalid,
                 "settings listen.unix and listen.tcp: it must answer on at least one of them");

@@ -30,6 +30,7 @@ struct Configuration {
   std::chrono::milliseconds poll{1000};
   http::ServerOptions http;  ///< doors and access
   std::string ui_folder{};   ///< page::reply_to()
+  std::string reader;        ///< socket of schedmate-reader; "": none
 };
 
 /// Reads the trace and makes the policy. Errors: invalid, not_found, unsupported: what is wrong and

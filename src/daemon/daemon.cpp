@@ -14,6 +14,7 @@
 #include "base/own_files.hpp"
 #include "daemon/answers.hpp"
 #include "daemon/forecasts.hpp"
+#include "daemon/readings.hpp"
 #include "daemon/worker.hpp"
 #include "http/events.hpp"
 #include "http/server.hpp"
@@ -234,6 +235,8 @@ class Daemon {
       (*question.answer)(http::busy_reply("the cluster has not been read yet"));
       return;
     }
+    if (is_reading(question.request))
+      return readings_.take(question.request, question.answer, loop_->jobs());
     const State state = this->state();
     const auto decision = decision_of(question.request);
     if (!decision) {
@@ -332,6 +335,7 @@ class Daemon {
   std::unique_ptr<live::Loop> loop_;
   Inbox<Arrival> inbox_;
   std::unique_ptr<http::Server> door_;
+  Readings readings_{configuration_.reader, surroundings_.clock};
   std::map<std::uint64_t, std::shared_ptr<http::Answer>> asking_;
   std::uint64_t questions_ = 0;
   SimTime now_;
