@@ -20,6 +20,40 @@ tl::unexpected<Error> of_setting(std::string_view key, const Error& error) {
   return fail(error.code, fmt::format("setting {}: {}", key, error.message));
 }
 
+/// NAME[:key=value,...] of a setting.
+Result<Scheduler> read_policy(std::string_view key, std::string_view spec,
+                              const ClusterSpec& cluster) {
+  const std::size_t colon = std::min(spec.find(':'), spec.size());
+  PolicyOptions options;
+  if (colon < spec.size()) options.add_defaults(spec.substr(colon + 1));
+  // No node comes out of nowhere here.
+  if (spec.starts_with("lucid")) options.add_defaults("elastic=false");
+  auto made = make_scheduler(spec.substr(0, colon), {cluster}, std::move(options));
+  if (!made) return of_setting(key, made.error());
+  return made;
+}
+
+/// The policy by which a replay starts jobs itself, with what it believes of run times.
+Result<void> read_host(const Settings& settings, Replay& replay) {
+  constexpr std::string_view key = "cluster.replay.policy";
+  const std::string spec = settings.text(key);
+  if (spec.empty()) return {};
+  auto host = read_policy(key, spec, replay.cluster);
+  if (!host) return tl::unexpected(host.error());
+  if (host->profiler || host->packs || host->handler || !host->advice.empty())
+    return fail(ErrorCode::unsupported,
+                fmt::format("setting {}: {} needs a profiler, profiles or advice, which the replay "
+                            "of a daemon lacks; name a policy without",
+                            key, spec));
+  EstimatorInput input;
+  input.truth = Truth(replay.trace);
+  auto estimates = make_estimator(*host, "", input);
+  if (!estimates) return of_setting(key, estimates.error());
+  replay.host = std::move(*host);
+  replay.host_estimates = std::move(*estimates);
+  return {};
+}
+
 Result<std::shared_ptr<const Replay>> read_replay(const Settings& settings) {
   const std::string spec = settings.text("cluster.replay.trace");
   if (spec.empty())
@@ -41,6 +75,7 @@ Result<std::shared_ptr<const Replay>> read_replay(const Settings& settings) {
   }
   made->trace = std::move(*trace);
   made->speed = settings.whole("cluster.replay.speed");
+  if (auto host = read_host(settings, *made); !host) return tl::unexpected(host.error());
   return made;
 }
 
@@ -48,16 +83,11 @@ Result<std::shared_ptr<const Replay>> read_replay(const Settings& settings) {
 Result<void> make_loop(const Settings& settings, Configuration& configuration) {
   const ClusterSpec& cluster = configuration.replay->cluster;
   const std::string spec = settings.text("order.policy");
-  const std::size_t colon = std::min(spec.find(':'), spec.size());
-  PolicyOptions options;
-  if (colon < spec.size()) options.add_defaults(std::string_view(spec).substr(colon + 1));
-  // No node comes out of nowhere here.
   if (spec.contains("elastic=true"))
     return fail(ErrorCode::unsupported,
                 "setting order.policy: a profiler that grows works in the simulator only");
-  if (spec.starts_with("lucid")) options.add_defaults("elastic=false");
-  auto scheduler = make_scheduler(spec.substr(0, colon), {cluster}, std::move(options));
-  if (!scheduler) return of_setting("order.policy", scheduler.error());
+  auto scheduler = read_policy("order.policy", spec, cluster);
+  if (!scheduler) return tl::unexpected(scheduler.error());
   if (scheduler->profiler && scheduler->profiler->bypass != ProfilerStage::Bypass::none)
     return fail(ErrorCode::unsupported,
                 "setting order.policy: bypass of the profiler works in the simulator only");

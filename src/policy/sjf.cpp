@@ -12,6 +12,7 @@ namespace schedmate::policy {
 
 Result<Scheduler> make_sjf(const PolicyInput&, PolicyOptions&) {
   Scheduler scheduler;
+  scheduler.heeds_order = true;
   scheduler.decide = HeadOfLine([](const JobInfo& job) { return job.estimate.count(); });
   return scheduler;
 }

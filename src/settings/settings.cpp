@@ -178,6 +178,9 @@ constexpr std::array rows{
                "schedmated: FORMAT:PATH of the trace that a replay runs"},
     SettingRow{"cluster.replay.file", SettingKind::text, "", "",
                "schedmated: cluster file of a replay; empty: the trace's own"},
+    SettingRow{"cluster.replay.policy", SettingKind::text, "", "",
+               "schedmated: NAME[:key=value,...] of the policy by which a replay starts jobs itself; "
+               "empty: only SchedMate does"},
     SettingRow{"cluster.replay.speed", SettingKind::whole, "0", "1000000",
                "schedmated: how many times as fast as real a replay runs; 0: as fast as it can"},
     SettingRow{"mode.order", SettingKind::choice, "shadow", "observe|shadow|approve|act",

@@ -94,11 +94,20 @@ std::vector<JobOutcome> live_outcomes(const Case& of) {
   return cluster.outcomes();
 }
 
-void check_same(const Case& of) {
+/// Of a replay that starts jobs by the policy itself, and to which nobody says anything.
+std::vector<JobOutcome> host_outcomes(const Case& of) {
+  SimOptions options;
+  options.estimator = of.estimator;
+  replay::ReplayCluster cluster(of.trace, of.cluster, options, &of.scheduler);
+  for (SimTime next = cluster.next_instant(); next != never; next = cluster.next_instant())
+    cluster.advance(next);
+  return cluster.outcomes();
+}
+
+void check_same(const Case& of, const std::vector<JobOutcome>& live) {
   SimOptions options;
   options.estimator = of.estimator;
   const SimResult simulated = need(simulate(of.trace, of.cluster, of.scheduler, options));
-  const std::vector<JobOutcome> live = live_outcomes(of);
   for (std::size_t row = 0; row < live.size(); ++row) {
     const JobOutcome &a = simulated.outcomes[row], &b = live[row];
     INFO("job " << of.trace.jobs[row].id << " simulated " << seconds_of(a.start) << " "
@@ -124,8 +133,10 @@ TEST_CASE("the loop over a replay gives the simulator's schedule, in random worl
       const conformance::World world = conformance::random_world(seed);
       INFO(row.name << ", seed " << seed);
       const Scheduler scheduler = need(make_scheduler(row, {world.cluster}, {}));
-      check_same({world.trace, world.cluster, scheduler,
-                  testing::estimator(scheduler.estimator, world.trace)});
+      const Case each{world.trace, world.cluster, scheduler,
+                      testing::estimator(scheduler.estimator, world.trace)};
+      check_same(each, live_outcomes(each));
+      check_same(each, host_outcomes(each));
     }
   }
 }
@@ -139,8 +150,9 @@ TEST_CASE("the loop drives lucid and its profiler as the simulator does, in rand
     options.add_defaults("elastic=false");
     const auto scheduler = make_scheduler("lucid", {world.cluster}, std::move(options));
     if (!scheduler) continue;  // no VC to lend a node
-    check_same({world.trace, world.cluster, *scheduler,
-                testing::estimator(scheduler->estimator, world.trace)});
+    const Case each{world.trace, world.cluster, *scheduler,
+                    testing::estimator(scheduler->estimator, world.trace)};
+    check_same(each, live_outcomes(each));
   }
 }
 
@@ -155,7 +167,10 @@ TEST_CASE("the loop over a replay gives the simulator's schedule, on 13 days of 
     const auto row =
         std::ranges::find_if(rows, [&](const PolicyRow& each) { return each.name == name; });
     const Scheduler scheduler = need(make_scheduler(*row, {*trace.cluster}, {}));
-    check_same({trace, *trace.cluster, scheduler, testing::estimator(scheduler.estimator, trace)});
+    const Case each{trace, *trace.cluster, scheduler,
+                    testing::estimator(scheduler.estimator, trace)};
+    check_same(each, live_outcomes(each));
+    check_same(each, host_outcomes(each));
   }
 }
 
