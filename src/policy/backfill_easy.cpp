@@ -149,8 +149,8 @@ class BackfillEasy {
     return view.cluster.find(gpus, where) && times_->possible(head.gang, head.at, where);
   }
 
-  std::optional<FreeTimes> times_;         // from the first call on
-  std::map<Kind, WaitingLine> lines_;      // with other orders than 0, none is empty
+  std::optional<FreeTimes> times_;        // from the first call on
+  std::map<Kind, WaitingLine> lines_;     // with other orders than 0, none is empty
   std::map<JobId, std::int64_t> orders_;  // of those that have another one than 0
 };
 

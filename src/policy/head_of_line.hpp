@@ -2,8 +2,8 @@
 #pragma once
 
 /// Strict head of line: serve the queue in a fixed order and stop at the first gang that cannot be
-/// placed; nothing overtakes it. What fifo, sjf and qssf share; they differ in the rank alone, which
-/// counts among jobs of one JobInfo::order.
+/// placed; nothing overtakes it. What fifo, sjf and qssf share; they differ in the rank alone,
+/// which counts among jobs of one JobInfo::order.
 
 #include <map>
 #include <schedmate/policy.hpp>

@@ -13,7 +13,8 @@ namespace schedmate::policy {
 Result<Scheduler> make_sjf(const PolicyInput&, PolicyOptions&) {
   Scheduler scheduler;
   scheduler.heeds_order = true;
-  scheduler.decide = HeadOfLine([](const JobInfo& job) { return job.estimate.count(); });
+  scheduler.expected_work = [](const JobInfo& job) { return job.estimate.count(); };
+  scheduler.decide = HeadOfLine(scheduler.expected_work);
   return scheduler;
 }
 

@@ -284,10 +284,8 @@ void ReplayCluster::tell_host(Shown& job, ActionKind kind) {
   if (kind == ActionKind::hold && waiting) engine.withdraw(*waiting, now_);
   if (kind == ActionKind::release) {
     job.comes_back = true;
-    engine.admit({.row = row,
-                  .enters = now_,
-                  .work = trace_.jobs[row].duration,
-                  .order = job.seen.order});
+    engine.admit(
+        {.row = row, .enters = now_, .work = trace_.jobs[row].duration, .order = job.seen.order});
   }
   advance(now_);
 }

@@ -113,7 +113,8 @@ TEST_CASE("a job that is held does not start before it is released") {
 
 TEST_CASE("a host starts nothing on a node that is drained") {
   HostedReplay replay("backfill_easy", {10});
-  ActionCall call{.kind = ActionKind::drain_node, .nodes = {{"vc0-0", {}}}, .text = "schedmate:a/1"};
+  ActionCall call{
+      .kind = ActionKind::drain_node, .nodes = {{"vc0-0", {}}}, .text = "schedmate:a/1"};
   CHECK(replay.cluster->call(call, soon).outcome == CallOutcome::done);
   replay.advance(1000);
   CHECK(need(replay.cluster->job("j1", soon))->phase == JobPhase::queued);
