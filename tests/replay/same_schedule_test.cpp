@@ -13,6 +13,7 @@
 #include "live/loop.hpp"
 #include "replay/cluster.hpp"
 #include "tests/conformance/random_world.hpp"
+#include "tests/replay/hosted.hpp"
 #include "tests/support/estimators.hpp"
 #include "tests/support/loop_driver.hpp"
 #include "tests/support/need.hpp"
@@ -21,28 +22,6 @@ namespace schedmate {
 namespace {
 
 using testing::need;
-
-/// An estimator that knows jobs by the numbers of the trace, asked by a loop that gives its own.
-class ByTrace {
- public:
-  ByTrace(Estimator inner, const Trace& trace) : inner_(std::move(inner)), trace_(trace) {
-    for (std::uint32_t row = 0; row < trace.jobs.size(); ++row)
-      rows_[std::string(trace.jobs[row].id)] = row;
-  }
-  Prediction operator()(const EnteringJob& entering) {
-    const KnownJob job = known_job(trace_, row(entering.job.id));
-    return inner_({job, entering.now});
-  }
-  void learn(const FinishedJob& job) {
-    inner_.learn(finished_job(trace_, row(job.job.id), job.end));
-  }
-
- private:
-  [[nodiscard]] std::uint32_t row(std::string_view id) const { return rows_.at(std::string(id)); }
-  Estimator inner_;
-  const Trace& trace_;
-  std::map<std::string, std::uint32_t> rows_;
-};
 
 struct Case {
   const Trace& trace;
@@ -64,7 +43,7 @@ std::vector<JobOutcome> live_outcomes(const Case& of) {
     const bool profiles = of.scheduler.profiler && name == of.scheduler.profiler->nodes.name;
     setup.policy = profiles ? of.scheduler.profiler->decide : of.scheduler.decide;
     setup.packs = of.scheduler.packs && !profiles;
-    if (of.estimator && !profiles) setup.estimator = ByTrace(of.estimator, of.trace);
+    if (of.estimator && !profiles) setup.estimator = testing::ByTrace(of.estimator, of.trace);
     for (const PartitionSpec& partition : nodes.partitions)
       if (partition.name == name) setup.round = partition.round;
     return setup;
@@ -91,16 +70,6 @@ std::vector<JobOutcome> live_outcomes(const Case& of) {
     cluster.advance(next);
     driver.tell(live::Ticked{}, next);
   }
-  return cluster.outcomes();
-}
-
-/// Of a replay that starts jobs by the policy itself, and to which nobody says anything.
-std::vector<JobOutcome> host_outcomes(const Case& of) {
-  SimOptions options;
-  options.estimator = of.estimator;
-  replay::ReplayCluster cluster(of.trace, of.cluster, options, &of.scheduler);
-  for (SimTime next = cluster.next_instant(); next != never; next = cluster.next_instant())
-    cluster.advance(next);
   return cluster.outcomes();
 }
 
@@ -136,7 +105,9 @@ TEST_CASE("the loop over a replay gives the simulator's schedule, in random worl
       const Case each{world.trace, world.cluster, scheduler,
                       testing::estimator(scheduler.estimator, world.trace)};
       check_same(each, live_outcomes(each));
-      check_same(each, host_outcomes(each));
+      check_same(
+          each,
+          testing::hosted(each.trace, each.cluster, {each.scheduler, each.estimator}).outcomes);
     }
   }
 }
@@ -170,7 +141,8 @@ TEST_CASE("the loop over a replay gives the simulator's schedule, on 13 days of 
     const Case each{trace, *trace.cluster, scheduler,
                     testing::estimator(scheduler.estimator, trace)};
     check_same(each, live_outcomes(each));
-    check_same(each, host_outcomes(each));
+    check_same(
+        each, testing::hosted(each.trace, each.cluster, {each.scheduler, each.estimator}).outcomes);
   }
 }
 
