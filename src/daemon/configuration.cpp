@@ -2,12 +2,14 @@
 #include "daemon/configuration.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <schedmate/trace.hpp>
 #include <utility>
 
+#include "base/text.hpp"
 #include "replay/cluster.hpp"
 
 namespace schedmate::daemon {
@@ -79,8 +81,41 @@ Result<std::shared_ptr<const Replay>> read_replay(const Settings& settings) {
   return made;
 }
 
+/// Where the cluster starts jobs itself, a policy only says who needs less.
+Result<void> can_order(const Scheduler& scheduler, const std::string& spec) {
+  if (scheduler.expected_work != nullptr) return {};
+  const ClusterSpec none;
+  std::vector<std::string_view> able;
+  for (const PolicyRow& row : policy_rows())
+    if (const auto made = make_scheduler(row, {none}, {});
+        row.preset.empty() && made && made->expected_work != nullptr)
+      able.push_back(row.name);
+  return fail(
+      ErrorCode::unsupported,
+      fmt::format("setting order.policy: {} does not order by expected work, and the cluster "
+                  "starts jobs itself (cluster.replay.policy); these do: {}",
+                  spec, fmt::join(able, ", ")));
+}
+
+/// "auto": 1000.
+std::int64_t span_of(const Settings& settings) {
+  constexpr std::int64_t usual = 1000;
+  return parse_number<std::int64_t>(settings.text("order.span")).value_or(usual);
+}
+
+Result<void> check_span(const Settings& settings) {
+  const std::string text = settings.text("order.span");
+  constexpr std::int64_t most = 1'000'000'000;
+  const auto span = parse_number<std::int64_t>(text);
+  if (text == "auto" || (span && *span >= 1 && *span <= most)) return {};
+  return fail(
+      ErrorCode::invalid,
+      fmt::format("setting order.span: '{}': auto, or a whole number from 1 to {}", text, most));
+}
+
 /// What the policy knows of a job's length: the user's past runs in the pool.
 Result<void> make_loop(const Settings& settings, Configuration& configuration) {
+  if (auto span = check_span(settings); !span) return span;
   const ClusterSpec& cluster = configuration.replay->cluster;
   const std::string spec = settings.text("order.policy");
   if (spec.contains("elastic=true"))
@@ -93,6 +128,7 @@ Result<void> make_loop(const Settings& settings, Configuration& configuration) {
                 "setting order.policy: bypass of the profiler works in the simulator only");
   auto estimator = make_estimator(*scheduler, "last_k", {});
   if (!estimator) return of_setting("order.policy", estimator.error());
+  const Estimator ordered = *estimator;
   const ClusterSpec nodes = replay::with_profiler(cluster, *scheduler);
   if (const auto& stage = scheduler->profiler)
     configuration.loop.profiling = {stage->nodes.name, stage->time, stage->max_gpus};
@@ -108,6 +144,10 @@ Result<void> make_loop(const Settings& settings, Configuration& configuration) {
       if (partition.name == name) setup.round = partition.round;
     return setup;
   };
+  if (configuration.replay->host)
+    if (auto orders = can_order(*scheduler, spec); !orders) return orders;
+  configuration.loop.ordering = live::Ordering::Setup{
+      .work = scheduler->expected_work, .estimator = ordered, .span = span_of(settings)};
   configuration.scheduler = std::move(*scheduler);
   return {};
 }
