@@ -178,6 +178,10 @@ constexpr std::array rows{
                "schedmated: FORMAT:PATH of the trace that a replay runs"},
     SettingRow{"cluster.replay.file", SettingKind::text, "", "",
                "schedmated: cluster file of a replay; empty: the trace's own"},
+    SettingRow{
+        "cluster.replay.policy", SettingKind::text, "", "",
+        "schedmated: NAME[:key=value,...] of the policy by which a replay starts jobs itself; "
+        "empty: only SchedMate does"},
     SettingRow{"cluster.replay.speed", SettingKind::whole, "0", "1000000",
                "schedmated: how many times as fast as real a replay runs; 0: as fast as it can"},
     SettingRow{"mode.order", SettingKind::choice, "shadow", "observe|shadow|approve|act",
@@ -190,8 +194,13 @@ constexpr std::array rows{
                "schedmated: may it write comments on jobs"},
     SettingRow{"mode.notify", SettingKind::choice, "shadow", "observe|shadow|approve|act",
                "schedmated: may it write to owners"},
-    SettingRow{"order.policy", SettingKind::text, "schedmate", "",
-               "schedmated: NAME[:key=value,...] of the policy that decides who starts"},
+    SettingRow{
+        "order.policy", SettingKind::text, "schedmate", "",
+        "schedmated: NAME[:key=value,...] of the policy that decides who starts, or who goes "
+        "first where the cluster starts jobs itself"},
+    SettingRow{"order.span", SettingKind::text, "auto", "",
+               "schedmated: the most by which it raises a job's order in the cluster's own queue; "
+               "auto: 1000 of a replay"},
     SettingRow{
         "caps.drained_nodes_max", SettingKind::whole, "2", "100000",
         "schedmated: nodes that it keeps drained at a time; beyond that an operator decides"},
