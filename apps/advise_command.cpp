@@ -7,9 +7,9 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "apps/advice_text.hpp"
 #include "apps/flag_values.hpp"
 #include "apps/job_flags.hpp"
+#include "screen/advice_text.hpp"
 #include "service/advise.hpp"
 
 namespace schedmate {
@@ -26,7 +26,8 @@ Result<int> print_advice(const CommandCall& call, const AdviseFlags& flags) {
   if (call.json)
     call.console.verbatim(advice_json(*advice) + "\n");
   else
-    call.console.text(advice_text(*advice, flags.explain, call.session.environment.columns));
+    call.console.text(
+        screen::advice_text(*advice, flags.explain, call.session.environment.columns));
   return 0;
 }
 

@@ -9,27 +9,11 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/command.hpp"
-#include "base/table.hpp"
-#include "base/words.hpp"
+#include "screen/answers_text.hpp"
 #include "service/ask.hpp"
 
 namespace schedmate {
 namespace {
-
-std::string text_of(const service::AskAnswer& all) {
-  std::string text;
-  for (const ask::LogAnswer& answer : all.answers) {
-    text += fmt::format("{}?\n  {}\n", printable(answer.question),
-                        answer.text.empty() ? "best matching lines:" : printable(answer.text));
-    std::vector<std::vector<std::string>> rows;
-    for (const ask::IndexedLine& line : answer.lines)
-      rows.push_back({fmt::format("  {}", line.number), line.text});
-    text += aligned(rows);
-  }
-  for (const auto* notes : {&all.notes, &all.model.notes})
-    for (const auto& note : *notes) text += fmt::format("note: {}\n", printable(note));
-  return text;
-}
 
 Result<int> print_answers(const CommandCall& call, const service::AskRequest& request) {
   const auto answer = service::ask(call.session, request);
@@ -37,7 +21,7 @@ Result<int> print_answers(const CommandCall& call, const service::AskRequest& re
   if (call.json)
     call.console.json(service::ask_document(*answer));
   else
-    call.console.text(text_of(*answer));
+    call.console.text(screen::answers_text(*answer));
   return answer->answered() ? 0 : 1;
 }
 

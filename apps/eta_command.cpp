@@ -9,10 +9,11 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/command.hpp"
-#include "apps/eta_text.hpp"
 #include "apps/flag_values.hpp"
-#include "apps/screen.hpp"
+#include "apps/queue_flags.hpp"
 #include "queue/eta_calibration.hpp"
+#include "screen/eta_text.hpp"
+#include "screen/screen.hpp"
 
 namespace schedmate {
 namespace {
@@ -33,8 +34,8 @@ Result<int> print_eta(const CommandCall& call, const EtaFlags& flags) {
   if (call.json)
     call.console.json(queue::eta_document(*eta));
   else
-    call.console.text(eta_text(*eta, screen_style(environment), flags.limit,
-                               flags.running || !flags.request.job.empty()));
+    call.console.text(screen::eta_text(*eta, screen::screen_style(environment), flags.limit,
+                                       flags.running || !flags.request.job.empty()));
   return 0;
 }
 
@@ -47,7 +48,8 @@ Result<int> print_calibration(const CommandCall& call, const EtaFlags& flags) {
   if (call.json)
     call.console.json(queue::eta_calibration_document(*figures));
   else
-    call.console.text(eta_calibration_text(*figures, screen_style(call.session.environment)));
+    call.console.text(
+        screen::eta_calibration_text(*figures, screen::screen_style(call.session.environment)));
   return 0;
 }
 
@@ -64,36 +66,6 @@ Result<void> check_flags(const CLI::App& command, bool calibrates) {
 }
 
 }  // namespace
-
-void add_queue_flags(const Parser& parser, queue::EtaRequest& request) {
-  CLI::App& command = parser.app;
-  command.add_option("ID", request.job, "job id")->type_name("");
-  command
-      .add_option(
-          "--from", request.from,
-          "where the queue is read: slurm (asks scontrol; the default where it is), FILE\n"
-          "with what scontrol, squeue --json and sinfo --json printed (- reads a pipe), or\n"
-          "trace:FORMAT:PATH")
-      ->type_name("WHERE");
-  command
-      .add_option(
-          "--at", request.at,
-          "instant of the trace: seconds of its clock, a date, or +5d, +5-12 after its begin")
-      ->type_name("TIME");
-  command
-      .add_option("--policy", request.policy,
-                  "how the cluster is scheduled: NAME[:key=value,...]; default: slurm_backfill,\n"
-                  "of a Slurm with the site's own settings")
-      ->type_name("POLICY");
-  command.add_option("--cluster", request.cluster, "cluster file; default: the trace's own")
-      ->type_name("FILE");
-  takes_whole(*command.add_option("--samples", request.samples, "replays at most; default: 200")
-                   ->type_name("N"),
-              1);
-  add_seed(parser, "seed of all random draws");
-  add_threads(parser, "replays at a time");
-  add_strict(parser, "treat a bad row of the trace as an error");
-}
 
 Command eta_command(const Parser& parser) {
   const auto flags = std::make_shared<EtaFlags>();

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/command.hpp"
-#include "apps/job_text.hpp"
-#include "apps/screen.hpp"
+#include "screen/job_text.hpp"
+#include "screen/screen.hpp"
 #include "service/job.hpp"
 
 namespace schedmate {
@@ -22,7 +22,7 @@ Result<int> print_job(const CommandCall& call, const std::string& subject) {
   if (call.json)
     call.console.json(service::job_document(*view));
   else
-    call.console.text(job_text(*view, screen_style(call.session.environment)));
+    call.console.text(screen::job_text(*view, screen::screen_style(call.session.environment)));
   return 0;
 }
 

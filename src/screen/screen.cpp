@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/screen.hpp"
+#include "screen/screen.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "base/table.hpp"
 
-namespace schedmate {
+namespace schedmate::screen {
 
 std::string ScreenStyle::fit(std::string_view text, std::size_t beside, bool keep_end) const {
   return width == 0 ? printable(text) : shortened(text, width - std::min(width, beside), keep_end);
@@ -59,4 +59,4 @@ Style style_of_state(std::string_view state) {
   return state == "cancelled" || state == "preempted" ? Style::yellow : Style::red;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::screen

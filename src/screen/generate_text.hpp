@@ -5,7 +5,7 @@
 
 #include "service/generate.hpp"
 
-namespace schedmate {
+namespace schedmate::screen {
 
 [[nodiscard]] std::string resampled_text(const service::GenerateRequest& request,
                                          const synth::Resampled& drawn);
@@ -13,4 +13,4 @@ namespace schedmate {
 [[nodiscard]] std::string synthetic_text(const service::GenerateRequest& request,
                                          const service::SyntheticTrace& trace);
 
-}  // namespace schedmate
+}  // namespace schedmate::screen

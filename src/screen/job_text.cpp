@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/job_text.hpp"
+#include "screen/job_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,13 +10,13 @@
 #include "advisor/command_flags.hpp"
 #include "advisor/fields.hpp"
 #include "advisor/run_answer.hpp"
-#include "apps/facts_text.hpp"
-#include "apps/screen.hpp"
 #include "base/table.hpp"
 #include "base/words.hpp"
 #include "core/facts_json.hpp"
+#include "screen/facts_text.hpp"
+#include "screen/screen.hpp"
 
-namespace schedmate {
+namespace schedmate::screen {
 namespace {
 
 using service::JobView;
@@ -335,4 +335,4 @@ std::string job_text(const JobView& view, const ScreenStyle& style) {
   return screen.text();
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::screen

@@ -4,9 +4,9 @@
 #include <schedmate/advice.hpp>
 #include <string>
 
-namespace schedmate {
+namespace schedmate::screen {
 
 /// Advice for people, in a terminal of so many columns; 0: none. `explain`: with every fact.
 [[nodiscard]] std::string advice_text(const Advice& advice, bool explain, std::size_t columns);
 
-}  // namespace schedmate
+}  // namespace schedmate::screen

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/explain_text.hpp"
+#include "screen/explain_text.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 #include "base/table.hpp"
 #include "base/words.hpp"
 
-namespace schedmate {
+namespace schedmate::screen {
 namespace {
 
 using study::Holder;
@@ -115,4 +115,4 @@ std::string explanation_text(const study::Explanation& explanation, const Trace&
   return text + table_text(names, rows, columns);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::screen

@@ -11,7 +11,7 @@
 #include "base/words.hpp"
 #include "settings/environment.hpp"
 
-namespace schedmate {
+namespace schedmate::screen {
 
 struct ScreenStyle {
   std::size_t width = 80;                                ///< 0: no screen
@@ -41,4 +41,4 @@ struct ScreenStyle {
 /// Of a state: green completed, yellow cancelled, red what failed.
 [[nodiscard]] Style style_of_state(std::string_view state);
 
-}  // namespace schedmate
+}  // namespace schedmate::screen

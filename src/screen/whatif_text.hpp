@@ -5,7 +5,7 @@
 
 #include "service/whatif.hpp"
 
-namespace schedmate {
+namespace schedmate::screen {
 
 /// Each in a terminal of so many columns; 0: none.
 
@@ -17,4 +17,4 @@ namespace schedmate {
 /// best policy alone.
 [[nodiscard]] std::string changes_text(const service::WhatifAnswer& answer, std::size_t columns);
 
-}  // namespace schedmate
+}  // namespace schedmate::screen

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/eta_text.hpp"
+#include "screen/eta_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "apps/screen.hpp"
 #include "base/table.hpp"
 #include "base/words.hpp"
+#include "screen/screen.hpp"
 
-namespace schedmate {
+namespace schedmate::screen {
 namespace {
 
 using queue::Eta;
@@ -142,4 +142,4 @@ std::string eta_calibration_text(const queue::EtaCalibrationFigures& figures,
   return text;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::screen

@@ -5,7 +5,7 @@
 #include <schedmate/facts.hpp>
 #include <string>
 
-namespace schedmate {
+namespace schedmate::screen {
 
 /// What a job is, in a few words: "ResNet-50 on CIFAR-10, 90 epochs, batch 128, pytorch ddp". "" if
 /// nothing is known. `value` gives the text of a fact, "" for one that is not known.
@@ -21,4 +21,4 @@ namespace schedmate {
 /// nothing is.
 [[nodiscard]] std::string facts_doubts(const Facts& facts);
 
-}  // namespace schedmate
+}  // namespace schedmate::screen

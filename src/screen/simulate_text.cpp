@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/simulate_text.hpp"
+#include "screen/simulate_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,12 +8,12 @@
 #include <array>
 #include <span>
 
-#include "apps/explain_text.hpp"
 #include "base/table.hpp"
 #include "base/words.hpp"
 #include "report/run_notes.hpp"
+#include "screen/explain_text.hpp"
 
-namespace schedmate {
+namespace schedmate::screen {
 namespace {
 
 constexpr std::size_t most_messages = 3;
@@ -90,4 +90,4 @@ std::string elastic_text(const service::ElasticSummary& summary, std::size_t col
       table_text(names, rows, columns));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::screen

@@ -8,7 +8,7 @@
 #include "service/elastic_summary.hpp"
 #include "service/simulate.hpp"
 
-namespace schedmate {
+namespace schedmate::screen {
 
 /// What was read: rows kept and dropped and why, and the cluster.
 [[nodiscard]] std::string reading_text(const Experiment& experiment);
@@ -18,4 +18,4 @@ namespace schedmate {
 /// The figures of each elastic policy.
 [[nodiscard]] std::string elastic_text(const service::ElasticSummary& summary, std::size_t columns);
 
-}  // namespace schedmate
+}  // namespace schedmate::screen

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/facts_text.hpp"
+#include "screen/facts_text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "apps/screen.hpp"
 #include "base/table.hpp"
 #include "base/words.hpp"
 #include "core/facts_json.hpp"
+#include "screen/screen.hpp"
 
-namespace schedmate {
+namespace schedmate::screen {
 namespace {
 
 using FactRow = std::vector<Cell>;
@@ -161,4 +161,4 @@ std::string facts_text(const Facts& facts, bool explain, std::size_t columns) {
   return text;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::screen

@@ -3,11 +3,10 @@
 
 #include <string>
 
-#include "apps/command.hpp"
-#include "apps/screen.hpp"
 #include "queue/eta_calibration.hpp"
+#include "screen/screen.hpp"
 
-namespace schedmate {
+namespace schedmate::screen {
 
 /// A line on the cluster, then the waiting jobs, first to start first (at most `most`, 0 = all),
 /// and the running ones where `running` asks for them.
@@ -24,7 +23,4 @@ namespace schedmate {
 /// Its name alone where its settings are the site's.
 [[nodiscard]] std::string policy_of_queue(const std::string& policy, bool of_site);
 
-/// The flags of `eta` and `why` that name the queue, the job and how it is replayed.
-void add_queue_flags(const Parser& parser, queue::EtaRequest& request);
-
-}  // namespace schedmate
+}  // namespace schedmate::screen

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/whatif_text.hpp"
+#include "screen/whatif_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,7 +12,7 @@
 #include "base/words.hpp"
 #include "service/whatif_verdict.hpp"
 
-namespace schedmate {
+namespace schedmate::screen {
 namespace {
 
 constexpr std::size_t most_shown_messages = 3;
@@ -288,4 +288,4 @@ std::string changes_text(const service::WhatifAnswer& answer, std::size_t column
   return text;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::screen

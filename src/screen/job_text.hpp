@@ -3,13 +3,13 @@
 
 #include <string>
 
-#include "apps/screen.hpp"
+#include "screen/screen.hpp"
 #include "service/job.hpp"
 
-namespace schedmate {
+namespace schedmate::screen {
 
 /// One screen: at most 24 lines that fit. Where there is no screen, everything in lines as long as
 /// they are.
 [[nodiscard]] std::string job_text(const service::JobView& view, const ScreenStyle& style);
 
-}  // namespace schedmate
+}  // namespace schedmate::screen

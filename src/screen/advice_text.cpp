@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/advice_text.hpp"
+#include "screen/advice_text.hpp"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,12 @@
 
 #include "advisor/record_json.hpp"
 #include "advisor/run_answer.hpp"
-#include "apps/facts_text.hpp"
-#include "apps/screen.hpp"
 #include "base/table.hpp"
 #include "base/words.hpp"
+#include "screen/facts_text.hpp"
+#include "screen/screen.hpp"
 
-namespace schedmate {
+namespace schedmate::screen {
 namespace {
 
 std::string words(FractionalSeconds duration) {
@@ -128,4 +128,4 @@ std::string advice_text(const Advice& advice, bool explain, std::size_t columns)
   return text + facts_text(advice.facts, true, columns);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::screen

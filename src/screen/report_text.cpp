@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/report_text.hpp"
+#include "screen/report_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "apps/screen.hpp"
 #include "base/table.hpp"
+#include "screen/screen.hpp"
 
-namespace schedmate {
+namespace schedmate::screen {
 namespace {
 
 using service::ReportGroup;
@@ -166,4 +166,4 @@ std::string report_text(const UsageReport& report, const ScreenStyle& style, std
   return text;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::screen

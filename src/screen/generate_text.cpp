@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/generate_text.hpp"
+#include "screen/generate_text.hpp"
 
 #include <fmt/format.h>
 
 #include "base/table.hpp"
 #include "base/words.hpp"
 
-namespace schedmate {
+namespace schedmate::screen {
 namespace {
 
 /// Statistics asked and drawn.
@@ -62,4 +62,4 @@ std::string synthetic_text(const service::GenerateRequest& request,
   return text;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::screen
