@@ -14,15 +14,13 @@
 #include "base/words.hpp"
 #include "core/facts_json.hpp"
 #include "screen/facts_text.hpp"
+#include "screen/lines.hpp"
 #include "screen/screen.hpp"
 
 namespace schedmate::screen {
 namespace {
 
 using service::JobView;
-
-constexpr std::size_t most_lines = 24;
-constexpr std::size_t label_width = 10;
 
 std::string known_length(const std::optional<Seconds>& length) {
   return length ? in_words(*length) : "not known";
@@ -40,59 +38,7 @@ std::string from_now(SimTime time, SimTime now) {
   return time >= now ? "in " + in_words(time - now) : in_words(now - time) + " ago";
 }
 
-/// A screen as it grows: labelled lines that fit.
-class Screen {
- public:
-  explicit Screen(const ScreenStyle& style) : style_(style) {}
-
-  void title(std::string_view text, Style style) {
-    lines_.push_back(styled(style, style_.fit(text)));
-  }
-  void row(std::string_view label, std::string_view text, Style style = Style::plain) {
-    if (text.empty()) return;
-    add(label, style_.fit(text, label_width), style);
-  }
-  void path_row(std::string_view label, std::string_view text) {
-    add(label, style_.fit(text, label_width, true), Style::plain);
-  }
-  /// Over at most `most` lines, parted at blanks.
-  void long_row(std::string_view label, std::string_view text, std::size_t most) {
-    std::string rest = printable(text);
-    for (std::size_t i = 0; i < most && !rest.empty(); ++i) {
-      std::size_t cut = rest.size();
-      if (style_.width > 0 && rest.size() > room() && i + 1 < most) {
-        cut = rest.rfind(' ', room());
-        if (cut == std::string::npos || cut == 0) cut = rest.size();
-      }
-      row(i == 0 ? label : "", std::string_view(rest).substr(0, cut));
-      rest = cut < rest.size() ? rest.substr(cut + 1) : "";
-    }
-  }
-  void share(std::string_view label, std::optional<double> pct, std::string_view of, Style style) {
-    if (pct) row(label, fmt::format("{} {}", share_bar(*pct), of), style);
-  }
-  [[nodiscard]] std::string date(SimTime time) const { return style_.date(seconds_of(time)); }
-  [[nodiscard]] std::string text() const {
-    std::string text;
-    for (std::size_t i = 0; i < lines_.size() && (i < most_lines || style_.width == 0); ++i)
-      text += lines_[i] + "\n";
-    return text;
-  }
-  [[nodiscard]] bool has_room(std::size_t lines = 1) const {
-    return style_.width == 0 || lines_.size() + lines <= most_lines;
-  }
-
- private:
-  [[nodiscard]] std::size_t room() const { return style_.width - label_width; }
-  void add(std::string_view label, const std::string& text, Style style) {
-    lines_.push_back(fmt::format("{:<{}}", label, label_width) + styled(style, text));
-  }
-
-  const ScreenStyle& style_;
-  std::vector<std::string> lines_;
-};
-
-void add_title(const JobView& view, Screen& screen) {
+void add_title(const JobView& view, Lines& screen) {
   const JobRecord& record = view.job.record;
   if (record.id.empty())
     return screen.title("a log that belongs to no job that is known here", Style::bold);
@@ -113,7 +59,7 @@ void add_title(const JobView& view, Screen& screen) {
   screen.title(joined(parts), style == Style::plain ? Style::bold : style);
 }
 
-void add_what(const JobView& view, Screen& screen) {
+void add_what(const JobView& view, Lines& screen) {
   const JobRecord& record = view.job.record;
   const auto facts = read_facts_json(record.facts_json);
   screen.row("what", job_in_words([&](std::string_view name) {
@@ -124,7 +70,7 @@ void add_what(const JobView& view, Screen& screen) {
   screen.row("command", advisor::without_submission(record.command));
 }
 
-void add_run(const JobView& view, Screen& screen) {
+void add_run(const JobView& view, Lines& screen) {
   const auto& attempts = view.job.attempts;
   std::vector<std::string> run;
   if (view.ran) run.push_back(known_length(view.ran));
@@ -159,7 +105,7 @@ std::string count_of(const std::optional<double>& value, const std::optional<dou
   return fmt::format("{} of {} ({:.0f} %)", number(*value), number(*total), 100 * *value / *total);
 }
 
-void add_progress(const JobView& view, Screen& screen) {
+void add_progress(const JobView& view, Lines& screen) {
   if (!view.progress) return;
   const Progress& progress = *view.progress;
   std::vector<std::string> far;
@@ -181,7 +127,7 @@ void add_progress(const JobView& view, Screen& screen) {
   screen.row("speed", speed);
 }
 
-void add_end(const JobView& view, Screen& screen) {
+void add_end(const JobView& view, Lines& screen) {
   if (view.state == "pending" && view.job.planned_start)
     screen.row("starts", fmt::format("{} ({}), as the scheduler plans now",
                                      screen.date(*view.job.planned_start),
@@ -205,7 +151,7 @@ void add_end(const JobView& view, Screen& screen) {
                late ? Style::red : Style::plain);
 }
 
-void add_earlier(const JobView& view, Screen& screen) {
+void add_earlier(const JobView& view, Lines& screen) {
   const auto& earlier = view.earlier;
   if (earlier.runs == 0) return;
   std::string text =
@@ -217,7 +163,7 @@ void add_earlier(const JobView& view, Screen& screen) {
   screen.row("earlier", text);
 }
 
-void add_use(const JobView& view, Screen& screen) {
+void add_use(const JobView& view, Lines& screen) {
   const JobRecord& record = view.job.record;
   if (!record.outcome) return;
   const Outcome& outcome = *record.outcome;
@@ -253,7 +199,7 @@ void add_use(const JobView& view, Screen& screen) {
 }
 
 /// Each node and each GPU, as far as the lines go that `kept` leaves.
-void add_nodes(const JobView& view, std::size_t kept, Screen& screen) {
+void add_nodes(const JobView& view, std::size_t kept, Lines& screen) {
   const auto nodes = service::words_of_nodes(view.job.record);
   constexpr std::size_t lines_of_one = 4;  // two for its GPUs, one to say how many are left
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -267,7 +213,7 @@ void add_nodes(const JobView& view, std::size_t kept, Screen& screen) {
   }
 }
 
-void add_failure(const JobView& view, Screen& screen) {
+void add_failure(const JobView& view, Lines& screen) {
   if (!view.diagnosis || view.diagnosis->verdict == FailureClass::none) {
     const bool failed = view.job.record.outcome && view.state != "completed";
     if (failed) screen.row("why", service::cause_of(view.job.record) + ", says the scheduler");
@@ -289,7 +235,7 @@ void add_failure(const JobView& view, Screen& screen) {
                                counted(made.seen->users, "user")));
 }
 
-void add_next(const JobView& view, Screen& screen) {
+void add_next(const JobView& view, Lines& screen) {
   std::string_view label = "next run";
   if (view.time_limit) {
     screen.row(label, advisor::limit_in_words(*view.time_limit));
@@ -301,7 +247,7 @@ void add_next(const JobView& view, Screen& screen) {
   }
 }
 
-void add_sources(const JobView& view, Screen& screen) {
+void add_sources(const JobView& view, Lines& screen) {
   if (!view.log.empty()) {
     std::string age;
     if (view.log_written && view.is_running())
@@ -319,7 +265,7 @@ void add_sources(const JobView& view, Screen& screen) {
 }  // namespace
 
 std::string job_text(const JobView& view, const ScreenStyle& style) {
-  Screen screen(style);
+  Lines screen(style);
   add_title(view, screen);
   add_what(view, screen);
   screen.long_row("asked", service::asked_words(view.job.record), 2);
