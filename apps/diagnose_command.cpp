@@ -8,14 +8,35 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "apps/command.hpp"
+#include "apps/daemon_call.hpp"
 #include "screen/diagnosis_text.hpp"
+#include "screen/live_jobs_text.hpp"
 #include "service/diagnose.hpp"
 
 namespace schedmate {
 namespace {
 
-Result<int> print_diagnosis(const CommandCall& call, const service::DiagnoseRequest& request) {
+struct DiagnoseFlags {
+  service::DiagnoseRequest request;
+  client::WhichDaemon which;
+
+  /// Something beside an id, which a daemon has by itself.
+  [[nodiscard]] bool names_sources() const {
+    return request.logs.size() != 1 || !request.job.empty() || !request.kernel_logs.empty() ||
+           request.nvml || !request.readings.empty() || !request.good.empty();
+  }
+};
+
+Result<int> print_diagnosis(const CommandCall& call, const DiagnoseFlags& flags) {
+  const service::DiagnoseRequest& request = flags.request;
+  if (!flags.names_sources()) {
+    const auto job = job_of_daemon(call, flags.which, request.logs.front());
+    if (!job) return tl::unexpected(job.error());
+    if (*job)
+      return show_part(
+          call, **job, "diagnosis",
+          screen::live_diagnosis_text(**job, screen::screen_style(call.session.environment)));
+  }
   const auto answer = service::diagnose(call.session, request);
   if (!answer) return tl::unexpected(answer.error());
   for (const auto& warning : answer->warnings) call.console.warn(warning);
@@ -29,11 +50,13 @@ Result<int> print_diagnosis(const CommandCall& call, const service::DiagnoseRequ
 }  // namespace
 
 Command diagnose_command(const Parser& parser) {
-  const auto request = std::make_shared<service::DiagnoseRequest>();
+  const auto flags = std::make_shared<DiagnoseFlags>();
+  service::DiagnoseRequest* const request = &flags->request;
   CLI::App& command = parser.app;
   command
-      .add_option("logs", request->logs,
-                  "log of the job, one log per rank, - for a pipe, or a job id from the history")
+      .add_option(
+          "logs", request->logs,
+          "log of the job, one log per rank, - for a pipe, or a job id, of a daemon or the history")
       ->type_name("LOG|JOB");
   command.add_option("--job", request->job, "what the scheduler knows about the job (JSON)")
       ->type_name("FILE");
@@ -57,11 +80,18 @@ Command diagnose_command(const Parser& parser) {
   command.add_option("--classify", request->classify, "how to classify lines; default: rules")
       ->type_name("CLASSIFIER");
   add_model(parser);
+  add_optional_daemon(command, flags->which);
   command.footer(
       "Example:\n  schedmate diagnose slurm-17.out --job job.json --kernel-log n11=dmesg.txt "
       "--nvml");
-  return {[request](const CommandCall& call) { return print_diagnosis(call, *request); },
-          [request] { return need(!request->logs.empty(), "diagnose", "LOG"); }};
+  return {[flags](const CommandCall& call) { return print_diagnosis(call, *flags); },
+          [flags]() -> Result<void> {
+            if (!flags->which.address.empty() && flags->names_sources())
+              return fail(
+                  ErrorCode::unsupported,
+                  "diagnose: --address asks a daemon about one job id, without other files");
+            return need(!flags->request.logs.empty(), "diagnose", "LOG");
+          }};
 }
 
 }  // namespace schedmate

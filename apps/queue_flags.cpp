@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/queue_flags.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 
 #include "apps/flag_values.hpp"
@@ -35,6 +37,20 @@ void add_queue_flags(const Parser& parser, queue::EtaRequest& request) {
   add_seed(parser, "seed of all random draws");
   add_threads(parser, "replays at a time");
   add_strict(parser, "treat a bad row of the trace as an error");
+}
+
+bool is_of_queue(const queue::EtaRequest& request) {
+  return !request.from.empty() || !request.at.empty() || !request.policy.empty() ||
+         !request.cluster.empty();
+}
+
+Result<void> check_place(std::string_view command, const queue::EtaRequest& request,
+                         const client::WhichDaemon& which) {
+  if (which.address.empty() || !is_of_queue(request)) return {};
+  return fail(ErrorCode::unsupported,
+              fmt::format("{}: --address asks a daemon about its own queue; omit it, or --from, "
+                          "--at, --policy and --cluster",
+                          command));
 }
 
 }  // namespace schedmate

@@ -8,16 +8,42 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "apps/command.hpp"
+#include "apps/daemon_call.hpp"
 #include "apps/queue_flags.hpp"
 #include "queue/why.hpp"
+#include "screen/live_jobs_text.hpp"
 #include "screen/why_text.hpp"
 
 namespace schedmate {
 namespace {
 
-Result<int> print_why(const CommandCall& call, const queue::EtaRequest& request) {
-  const auto why = queue::why(call.session, request);
+struct WhyFlags {
+  queue::EtaRequest request;
+  client::WhichDaemon which;
+};
+
+/// Nothing where no daemon is asked, or the one that was found does not know the job.
+Result<std::optional<int>> print_live_why(const CommandCall& call, const WhyFlags& flags) {
+  if (is_of_queue(flags.request)) return std::nullopt;
+  const auto daemon = client::daemon_if_any(call.session, flags.which);
+  if (!daemon) return tl::unexpected(daemon.error());
+  if (!*daemon) return std::nullopt;
+  const auto why = client::ask(**daemon, {.path = client::job_path(flags.request.job) + "/why"},
+                               "schedmate.why.v1");
+  if (!why && why.error().code == ErrorCode::not_found && flags.which.address.empty())
+    return std::nullopt;
+  return show(call, why,
+              [&](const Document& document, const screen::ScreenStyle& style) {
+                return screen::live_why_text(document, cluster_now(**daemon), style);
+              })
+      .map([](int code) { return std::optional(code); });
+}
+
+Result<int> print_why(const CommandCall& call, const WhyFlags& flags) {
+  const auto told = print_live_why(call, flags);
+  if (!told) return tl::unexpected(told.error());
+  if (*told) return **told;
+  const auto why = queue::why(call.session, flags.request);
   if (!why) return tl::unexpected(why.error());
   if (call.json)
     call.console.json(queue::why_document(*why));
@@ -29,11 +55,15 @@ Result<int> print_why(const CommandCall& call, const queue::EtaRequest& request)
 }  // namespace
 
 Command why_command(const Parser& parser) {
-  const auto request = std::make_shared<queue::EtaRequest>();
-  add_queue_flags(parser, *request);
+  const auto flags = std::make_shared<WhyFlags>();
+  add_queue_flags(parser, flags->request);
+  add_optional_daemon(parser.app, flags->which);
   parser.app.footer("Examples:\n  schedmate why 17\n  schedmate why 17 --from queue.txt");
-  return {[request](const CommandCall& call) { return print_why(call, *request); },
-          [request] { return need(!request->job.empty(), "why", "ID"); }};
+  return {[flags](const CommandCall& call) { return print_why(call, *flags); },
+          [flags]() -> Result<void> {
+            if (auto id = need(!flags->request.job.empty(), "why", "ID"); !id) return id;
+            return check_place("why", flags->request, flags->which);
+          }};
 }
 
 }  // namespace schedmate
