@@ -117,9 +117,10 @@ def tokens(site, client, port):
     listed = client.text("token", "list") + json.dumps(client.json("token", "list"))
     expect("the list has labels, and no secret", "laptop" in listed and "desk" in listed and "smt_" not in listed
            and not re.search("[0-9a-f]{64}", listed))
-    site.wait(lambda: client.run("cluster", "--address", http, SCHEDMATE_TOKEN=secret)[0] == 0, "the daemon takes it")
     kept = site.folder / "token"
     kept.write_text(made["token"] + "\n")
+    site.wait(lambda: client.run("cluster", "--address", http, SCHEDMATE_TOKEN=secret)[0] == 0, "the daemon takes it")
+    site.wait(lambda: client.run("cluster", "--address", http, "--token-file", str(kept))[0] == 0, "and the next")
     expect("by a file", client.json("actions", "--address", http, "--token-file", str(kept))["actions"])
     client.ends(4, "role", "actions", "approve", "1", "--address", http, SCHEDMATE_TOKEN=secret)
     client.ends(4, "--token-file", "jobs", "--address", http)
