@@ -117,6 +117,9 @@ http::Reply job(const http::Request& request, const State& state) {
   Document made = job_of(attempt->seen);
   made["eta"] =
       state.forecast != nullptr ? eta_of(*state.forecast, attempt->seen.id) : Document(nullptr);
+  if (const live::Ordering* const ordering = state.loop.ordering())
+    if (const auto place = ordering->place(attempt->number))
+      made["order"] = {{"now", place->now}, {"would_be", place->would_be}, {"of", place->of}};
   made["schema"] = "schedmate.job.v1";
   Document actions = Document::array();
   for (const auto& [id, action] : state.loop.actions().all())

@@ -4,6 +4,7 @@
 /// What schedmated is started with, from its settings.
 
 #include <memory>
+#include <optional>
 #include <schedmate/job.hpp>
 #include <schedmate/scheduler.hpp>
 #include <string>
@@ -18,6 +19,9 @@ struct Replay {
   Trace trace;
   ClusterSpec cluster;
   std::int64_t speed = 0;
+  /// By which it starts jobs itself; nothing: only SchedMate does.
+  std::optional<Scheduler> host{};
+  Estimator host_estimates{};
 };
 
 struct Configuration {
@@ -30,6 +34,7 @@ struct Configuration {
   std::chrono::milliseconds poll{1000};
   http::ServerOptions http;  ///< doors and access
   std::string ui_folder{};   ///< page::reply_to()
+  std::string reader;        ///< socket of schedmate-reader; "": none
 };
 
 /// Reads the trace and makes the policy. Errors: invalid, not_found, unsupported: what is wrong and

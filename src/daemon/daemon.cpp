@@ -14,6 +14,7 @@
 #include "base/own_files.hpp"
 #include "daemon/answers.hpp"
 #include "daemon/forecasts.hpp"
+#include "daemon/readings.hpp"
 #include "daemon/worker.hpp"
 #include "http/events.hpp"
 #include "http/server.hpp"
@@ -44,6 +45,23 @@ struct Advanced {
 };
 using Arrival = std::variant<live::Event, Visit, Advanced, Foreseen, live::Studied>;
 
+/// Where the cluster starts jobs itself nobody else does: SchedMate orders them. What it cannot be
+/// told stays in shadow; in words, "": nothing.
+std::string fit_to(const Abilities& abilities, live::LoopOptions& options) {
+  if (abilities.lack(ActionKind::start).empty()) {
+    options.ordering.reset();
+    return {};
+  }
+  options.pool = {};
+  options.profiling = {};
+  if (options.ordering && options.ordering->work == nullptr) options.ordering.reset();
+  const std::string& lack = abilities.lack(ActionKind::set_order);
+  Mode& order = options.settings.modes.order;
+  if (lack.empty() || order < Mode::approve) return {};
+  order = Mode::shadow;
+  return "mode.order acts as shadow: " + lack;
+}
+
 class Daemon {
  public:
   Daemon(const Configuration& configuration, const Surroundings& surroundings)
@@ -69,6 +87,9 @@ class Daemon {
                               "is one",
                               time.error().message));
     now_ = time->now;
+    auto abilities = cluster_.abilities(call_deadline);
+    if (!abilities) return tl::unexpected(abilities.error());
+    abilities_ = std::move(*abilities);
     if (auto began = begin(); !began) return began;
     if (auto opened = open_door(); !opened) return opened;
     surroundings_.ready();
@@ -90,6 +111,11 @@ class Daemon {
       return tl::unexpected(!open ? open.error() : !next ? next.error() : kept.error());
     past = {std::move(*open), *next, std::move(*kept)};
     live::LoopOptions options = configuration_.loop;
+    const std::string lack = fit_to(abilities_, options);
+    {
+      const std::lock_guard lock(metrics_mutex_);
+      lack_ = lack;
+    }
     options.poll = Seconds(0);
     texts_ = {};
     loop_ = std::make_unique<live::Loop>(std::move(options), past, now_);
@@ -159,6 +185,11 @@ class Daemon {
             first_.counts()};
   }
 
+  /// Of whoever starts jobs.
+  [[nodiscard]] const Scheduler& deciding_scheduler() const {
+    return configuration_.replay->host ? *configuration_.replay->host : configuration_.scheduler;
+  }
+
   /// One at a time, of the queue as it stands when the last one is there.
   void foresee() {
     constexpr std::chrono::milliseconds often{1000};
@@ -167,7 +198,7 @@ class Daemon {
     foreseeing_ = true;
     foreseen_ = now;
     thinker_.ask(
-        [this, question = forecasts_.question(*loop_, now_), scheduler = configuration_.scheduler] {
+        [this, question = forecasts_.question(*loop_, now_), scheduler = deciding_scheduler()] {
           inbox_.put(Foreseen{forecast_of(*question, scheduler)});
           give_back_memory();
         });
@@ -234,6 +265,8 @@ class Daemon {
       (*question.answer)(http::busy_reply("the cluster has not been read yet"));
       return;
     }
+    if (is_reading(question.request))
+      return readings_.take(question.request, question.answer, loop_->jobs());
     const State state = this->state();
     const auto decision = decision_of(question.request);
     if (!decision) {
@@ -321,7 +354,8 @@ class Daemon {
 
   http::Readiness readiness() const {
     if (blind_) return {false, {"the cluster does not answer"}};
-    return {};
+    const std::lock_guard lock(metrics_mutex_);
+    return {true, lack_.empty() ? std::vector<std::string>() : std::vector{lack_}};
   }
 
   Configuration configuration_;
@@ -332,6 +366,7 @@ class Daemon {
   std::unique_ptr<live::Loop> loop_;
   Inbox<Arrival> inbox_;
   std::unique_ptr<http::Server> door_;
+  Readings readings_{configuration_.reader, surroundings_.clock};
   std::map<std::uint64_t, std::shared_ptr<http::Answer>> asking_;
   std::uint64_t questions_ = 0;
   SimTime now_;
@@ -344,7 +379,9 @@ class Daemon {
   FirstForecasts first_;
   bool foreseeing_ = false;
   std::chrono::nanoseconds last_tick_{}, measured_{}, foreseen_{};
-  std::mutex metrics_mutex_;
+  Abilities abilities_;  // of the cluster, as it was when the daemon began
+  mutable std::mutex metrics_mutex_;
+  std::string lack_;  // what a mode cannot do on this cluster
   std::vector<http::Metric> metrics_;
   std::optional<Error> failed_;
   Worker connector_, writer_, thinker_;  // last: they use what stands above

@@ -59,8 +59,13 @@ Result<void> serve_replay(const Configuration& configuration, const Program& pro
   if (auto made = make_own_folder(configuration.state_dir); !made)
     return tl::unexpected(made.error());
   const Replay& replay = *configuration.replay;
-  const ClusterSpec nodes = replay::with_profiler(replay.cluster, configuration.scheduler);
-  replay::ReplayCluster cluster(replay.trace, nodes, {});
+  const Scheduler* const host = replay.host ? &*replay.host : nullptr;
+  const ClusterSpec nodes = host != nullptr
+                                ? replay.cluster
+                                : replay::with_profiler(replay.cluster, configuration.scheduler);
+  SimOptions sim;
+  sim.estimator = replay.host_estimates;
+  replay::ReplayCluster cluster(replay.trace, nodes, sim, host);
   const replay::ServeOptions options{.socket = configuration.state_dir + "/replay.sock",
                                      .ledger = configuration.state_dir + "/replay.jsonl",
                                      .speed = replay.speed,

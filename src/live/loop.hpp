@@ -25,6 +25,7 @@
 #include "live/events.hpp"
 #include "live/jobs.hpp"
 #include "live/lives.hpp"
+#include "live/ordering.hpp"
 #include "live/virtual_cluster.hpp"
 
 namespace schedmate::live {
@@ -43,6 +44,8 @@ struct LoopOptions {
   /// Who decides in a pool of that name; null: nobody starts jobs here.
   std::function<VirtualCluster::Setup(const std::string& name)> pool{};
   Profiling profiling{};
+  /// Where the cluster starts jobs itself: who goes first. Nothing: nobody is told.
+  std::optional<Ordering::Setup> ordering{};
   LifeOptions lives{};
   /// What was measured of its GPU use; null: nothing. It stays where it is. Empty: nothing is
   /// known.
@@ -77,6 +80,8 @@ class Loop {
   [[nodiscard]] const Jobs& jobs() const { return jobs_; }
   [[nodiscard]] const Actions& actions() const { return actions_; }
   [[nodiscard]] const Lives& lives() const { return lives_; }
+  /// Null: nobody is told who goes first.
+  [[nodiscard]] const Ordering* ordering() const { return ordering_ ? &*ordering_ : nullptr; }
   [[nodiscard]] const Counts& counts() const { return counts_; }
 
  private:
@@ -104,6 +109,8 @@ class Loop {
   void decide(Pool& pool, SimTime now);
   void carry_out(Pool& pool, const VirtualCluster::Decision& decision, SimTime now);
   void begin_anew(Pool& pool, SimTime now);
+  void order_jobs(const std::vector<Change>& changes, bool is_first, SimTime now);
+  void propose_orders(SimTime now);
   void follow_lives(const std::vector<Change>& changes, SimTime now);
   void keep_life(const std::string& id);
   void study(SimTime now);
@@ -129,6 +136,7 @@ class Loop {
   Jobs jobs_;
   Lives lives_;
   Actions actions_;
+  std::optional<Ordering> ordering_;
   std::map<std::string, Pool, std::less<>> pools_;
   std::map<std::string, std::uint32_t, std::less<>> users_, pool_numbers_;
   std::map<std::uint64_t, std::string> ids_;     // jobs by the number of their attempt

@@ -42,6 +42,7 @@ constexpr std::array arrows{
     Arrows{"evaluation_report", "*", "reports what the experiments found"},
     Arrows{"service", "*", "the use cases of the product"},
     Arrows{"queue", "*", "the use cases about the queue of a cluster"},
+    Arrows{"reader", "*", "the use cases with the rights of a user"},
     Arrows{"http", "*", "offers the service"},
     Arrows{"page", "http", "answers with its files"},
     Arrows{"daemon", "*", "the program that runs beside a cluster"},
