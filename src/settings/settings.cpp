@@ -163,6 +163,8 @@ constexpr std::array rows{
                "diagnose --nvml: NVIDIA's management library, by the name that dlopen finds"},
     SettingRow{"nvml.deadline_s", SettingKind::seconds, "20", "",
                "diagnose --nvml: time after which to give up on a driver that hangs"},
+    SettingRow{"client.deadline_s", SettingKind::count, "40", "86400",
+               "commands that ask schedmated: time limit of one answer"},
     // Of schedmated.
     SettingRow{"listen.unix", SettingKind::text, "/run/schedmate/api.sock", "",
                "schedmated: socket on which it answers; empty: none"},

@@ -12,7 +12,7 @@ import time
 
 
 class Site:
-    def __init__(self, daemon, trace, jobs, settings):
+    def __init__(self, daemon, trace, jobs, settings, listen=""):
         self.daemon = daemon
         self.folder = pathlib.Path(tempfile.mkdtemp())
         self.state = self.folder / "state"
@@ -23,7 +23,7 @@ class Site:
             '[[vc]]\nname = "{}"\nnodes = {}\ngpus_per_node = 8\n'.format(*line.split(",")) for line in vcs))
         self.config = self.folder / "config.toml"
         self.config.write_text(
-            f'state_dir = "{self.state}"\n[listen]\nunix = "{self.folder}/api.sock"\n[cluster]\nname = "venus"\n'
+            f'state_dir = "{self.state}"\n[listen]\nunix = "{self.folder}/api.sock"\n{listen}\n[cluster]\nname = "venus"\n'
             f'[cluster.replay]\ntrace = "helios:{self.folder}/jobs.csv"\nfile = "{self.folder}/cluster.toml"\n' + settings)
         self.replay = subprocess.Popen([daemon, "--config", self.config, "--replay"], stderr=subprocess.DEVNULL)
         atexit.register(self.replay.kill)

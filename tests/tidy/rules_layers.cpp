@@ -43,6 +43,8 @@ constexpr std::array arrows{
     Arrows{"service", "*", "the use cases of the product"},
     Arrows{"queue", "*", "the use cases about the queue of a cluster"},
     Arrows{"reader", "*", "the use cases with the rights of a user"},
+    Arrows{"client", "llm settings", "where the daemon is stands in the settings"},
+    Arrows{"screen", "*", "shows what the use cases answer"},
     Arrows{"http", "*", "offers the service"},
     Arrows{"page", "http", "answers with its files"},
     Arrows{"daemon", "*", "the program that runs beside a cluster"},
