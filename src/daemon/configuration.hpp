@@ -35,6 +35,7 @@ struct Configuration {
   http::ServerOptions http;  ///< doors and access
   std::string ui_folder{};   ///< page::reply_to()
   std::string reader;        ///< socket of schedmate-reader; "": none
+  std::string probe_secret;  ///< "": probes are not heard
 };
 
 /// Reads the trace and makes the policy. Errors: invalid, not_found, unsupported: what is wrong and
