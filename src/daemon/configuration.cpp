@@ -196,6 +196,7 @@ bool is_name(std::string_view text) {
 Result<Configuration> configure(const settings::Session& session) {
   const Settings& settings = session.settings;
   Configuration made;
+  made.session = session;
   made.state_dir = session.state_dir();
   made.instance = settings.text("cluster.name");
   if (!is_name(made.instance))

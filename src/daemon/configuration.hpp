@@ -25,6 +25,7 @@ struct Replay {
 };
 
 struct Configuration {
+  settings::Session session;  ///< that all this is from
   std::string state_dir;
   std::string instance;  ///< of the marks on the cluster: its name
   std::string writer;    ///< HOST:PID, of the journal

@@ -16,6 +16,7 @@
 #include "daemon/forecasts.hpp"
 #include "daemon/probe_desk.hpp"
 #include "daemon/readings.hpp"
+#include "daemon/studies.hpp"
 #include "daemon/worker.hpp"
 #include "http/events.hpp"
 #include "http/routes.hpp"
@@ -50,7 +51,11 @@ struct Foreseen {
 struct Advanced {
   Result<replay::RemoteCluster::Time> time;
 };
-using Arrival = std::variant<live::Event, Visit, Reported, Advanced, Foreseen, live::Studied>;
+struct Learned {
+  std::uint64_t loop;  ///< which one asked
+  live::Studied studied;
+};
+using Arrival = std::variant<live::Event, Visit, Reported, Advanced, Foreseen, Learned>;
 
 /// Where the cluster starts jobs itself nobody else does: SchedMate orders them. What it cannot be
 /// told stays in shadow; in words, "": nothing.
@@ -128,6 +133,7 @@ class Daemon {
     options.profile = [this](const SeenJob& job) { return desk_.probes().profile(job); };
     texts_ = {};
     loop_ = std::make_unique<live::Loop>(std::move(options), past, now_);
+    ++loops_;
     return {};
   }
 
@@ -279,7 +285,9 @@ class Daemon {
         desk_.probes().follow(attempt.seen, now_);
   }
 
-  void take(live::Studied& studied) { step(studied); }
+  void take(Learned& learned) {
+    if (learned.loop == loops_) step(learned.studied);
+  }
 
   void take(Visit& question) {
     if (loop_->counts().readings == 0) {
@@ -354,9 +362,8 @@ class Daemon {
     });
   }
   /// It may take long: time goes on meanwhile.
-  void carry_out(live::Examine& examine) {
-    inbox_.put(live::Studied{examine.study.number,
-                             fail(ErrorCode::unsupported, "no schedmate-reader is set up")});
+  void carry_out(live::Examine& examine) { 
+    studies_.make(loops_, examine.study, readings_.client());
   }
   void carry_out(live::Answer& answer) {
     const auto found = asking_.find(answer.number);
@@ -374,6 +381,8 @@ class Daemon {
     if (attempt != nullptr) {
       desk_.probes().follow(attempt->seen, now_);
       if (noted.change == live::Change::Kind::ended) forecasts_.note(attempt->seen);
+      if (attempt->seen.phase == JobPhase::ended)
+        studies_.remember(attempt->seen, loop_->lives().find(noted.id));
       if (noted.change == live::Change::Kind::started) first_.started(attempt->seen);
     }
     if (noted.change == live::Change::Kind::vanished) desk_.probes().forget(noted.id);
@@ -410,9 +419,8 @@ class Daemon {
   std::unique_ptr<live::Loop> loop_;
   Inbox<Arrival> inbox_;
   std::unique_ptr<http::Server> door_;
-  Readings readings_{configuration_.reader, surroundings_.clock};
   std::map<std::uint64_t, std::shared_ptr<http::Answer>> asking_;
-  std::uint64_t questions_ = 0, measures_ = 0;
+  std::uint64_t questions_ = 0, measures_ = 0, loops_ = 0;
   SimTime now_;
   std::size_t out_ = 0;  // effects whose events are still to come
   bool over_ = false, ticked_ = false;
@@ -428,7 +436,11 @@ class Daemon {
   std::string lack_;  // what a mode cannot do on this cluster
   std::vector<http::Metric> metrics_;
   std::optional<Error> failed_;
-  Worker connector_, writer_, thinker_;  // last: they use what stands above
+  Worker connector_, writer_, thinker_;  // they use what stands above, as do those below
+  Studies studies_{configuration_.session, [this](std::uint64_t loop, live::Studied studied) {
+                     inbox_.put(Learned{loop, std::move(studied)});
+                   }};
+  Readings readings_{configuration_.reader, surroundings_.clock};
 };
 
 }  // namespace

@@ -99,7 +99,7 @@ class Loop {
   void take(const Studied& event, SimTime now);
   void take(const Decided& event, SimTime now);
   void take(const Ticked& event, SimTime now);
-  void take(const Witnessed& event, SimTime now) { witnesses_.add(event.witness, now); }
+  void take(const Witnessed& event, SimTime now);
 
   void tell(const Change& change, SimTime now);
   void keep_jobs(const std::vector<Change>& changes);
