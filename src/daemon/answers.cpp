@@ -120,6 +120,9 @@ http::Reply job(const http::Request& request, const State& state) {
   if (const live::Ordering* const ordering = state.loop.ordering())
     if (const auto place = ordering->place(attempt->number))
       made["order"] = {{"now", place->now}, {"would_be", place->would_be}, {"of", place->of}};
+  const auto* const use =
+      state.desk != nullptr ? state.desk->probes().use_of(attempt->seen) : nullptr;
+  made["use"] = use != nullptr ? probe::use_document(*use) : Document(nullptr);
   made["schema"] = "schedmate.job.v1";
   Document actions = Document::array();
   for (const auto& [id, action] : state.loop.actions().all())
@@ -189,6 +192,10 @@ http::Reply cluster(const http::Request& request, const State& state) {
                      {"state", words.at(static_cast<std::size_t>(node.state))},
                      {"reason", service::redacted(node.reason)},
                      {"jobs", jobs.is_null() ? Document::array() : jobs}});
+    if (state.desk == nullptr)
+      nodes.back().update({{"gpus_state", nullptr}, {"probe", nullptr}});
+    else
+      nodes.back().update(state.desk->probes().state_of(name, state.wall_s));
   }
   Document made{{"schema", "schedmate.cluster.v1"},
                 {"nodes", std::move(nodes)},

@@ -11,6 +11,7 @@
 
 #include "daemon/first_forecasts.hpp"
 #include "daemon/forecasts.hpp"
+#include "daemon/probe_desk.hpp"
 #include "http/events.hpp"
 #include "http/metrics.hpp"
 #include "http/request.hpp"
@@ -40,6 +41,8 @@ struct State {
   std::string journal;                 ///< its file
   const Forecast* forecast = nullptr;  ///< the last one; null: there is none yet
   FirstForecasts::Counts foretold{};   ///< starts
+  const ProbeDesk* desk = nullptr;     ///< null: probes are not heard
+  std::int64_t wall_s = 0;             ///< since 1970, by this machine's clock
 };
 
 /// What an operator has decided; nothing where the request is no such. Errors: invalid.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "probe/request.hpp"
 #include "replay/cluster.hpp"
 
 namespace schedmate::daemon {
@@ -195,6 +196,7 @@ bool is_name(std::string_view text) {
 Result<Configuration> configure(const settings::Session& session) {
   const Settings& settings = session.settings;
   Configuration made;
+  made.session = session;
   made.state_dir = session.state_dir();
   made.instance = settings.text("cluster.name");
   if (!is_name(made.instance))
@@ -212,6 +214,11 @@ Result<Configuration> configure(const settings::Session& session) {
   if (made.http.unix_path.empty() && made.http.tcp.empty())
     return fail(ErrorCode::invalid,
                 "settings listen.unix and listen.tcp: it must answer on at least one of them");
+  if (const std::string path = settings.text("probe.secret_file"); !path.empty()) {
+    auto secret = probe::read_secret(path);
+    if (!secret) return of_setting("probe.secret_file", secret.error());
+    made.probe_secret = std::move(*secret);
+  }
   return made;
 }
 

@@ -25,6 +25,7 @@ struct Replay {
 };
 
 struct Configuration {
+  settings::Session session;  ///< that all this is from
   std::string state_dir;
   std::string instance;  ///< of the marks on the cluster: its name
   std::string writer;    ///< HOST:PID, of the journal
@@ -35,6 +36,7 @@ struct Configuration {
   http::ServerOptions http;  ///< doors and access
   std::string ui_folder{};   ///< page::reply_to()
   std::string reader;        ///< socket of schedmate-reader; "": none
+  std::string probe_secret;  ///< "": probes are not heard
 };
 
 /// Reads the trace and makes the policy. Errors: invalid, not_found, unsupported: what is wrong and

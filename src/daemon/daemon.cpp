@@ -14,12 +14,16 @@
 #include "base/own_files.hpp"
 #include "daemon/answers.hpp"
 #include "daemon/forecasts.hpp"
+#include "daemon/probe_desk.hpp"
 #include "daemon/readings.hpp"
+#include "daemon/studies.hpp"
 #include "daemon/worker.hpp"
 #include "http/events.hpp"
+#include "http/routes.hpp"
 #include "http/server.hpp"
 #include "page/page.hpp"
 #include "replay/remote.hpp"
+#include "tree/hmac.hpp"
 
 namespace schedmate::daemon {
 namespace {
@@ -37,13 +41,21 @@ struct Visit {
   http::Request request;
   std::shared_ptr<http::Answer> answer;
 };
+struct Reported {
+  ProbeMessage message;
+  std::shared_ptr<http::Answer> answer;
+};
 struct Foreseen {
   Result<Forecast> forecast;
 };
 struct Advanced {
   Result<replay::RemoteCluster::Time> time;
 };
-using Arrival = std::variant<live::Event, Visit, Advanced, Foreseen, live::Studied>;
+struct Learned {
+  std::uint64_t loop;  ///< which one asked
+  live::Studied studied;
+};
+using Arrival = std::variant<live::Event, Visit, Reported, Advanced, Foreseen, Learned>;
 
 /// Where the cluster starts jobs itself nobody else does: SchedMate orders them. What it cannot be
 /// told stays in shadow; in words, "": nothing.
@@ -68,7 +80,8 @@ class Daemon {
       : configuration_(configuration),
         surroundings_(surroundings),
         cluster_(configuration.state_dir + "/replay.sock"),
-        events_() {}
+        events_(),
+        desk_(configuration.probe_secret, tree::random_key()) {}
 
   Result<void> run() {
     if (auto made = make_own_folder(configuration_.state_dir); !made)
@@ -117,8 +130,10 @@ class Daemon {
       lack_ = lack;
     }
     options.poll = Seconds(0);
+    options.profile = [this](const SeenJob& job) { return desk_.probes().profile(job); };
     texts_ = {};
     loop_ = std::make_unique<live::Loop>(std::move(options), past, now_);
+    ++loops_;
     return {};
   }
 
@@ -133,7 +148,11 @@ class Daemon {
         answer(std::move(*page));
         return;
       }
-      inbox_.put(Visit{std::move(request), std::make_shared<http::Answer>(std::move(answer))});
+      auto shared = std::make_shared<http::Answer>(std::move(answer));
+      if (request.route->name == http::RouteName::probe)
+        hear(request, shared);
+      else
+        inbox_.put(Visit{std::move(request), std::move(shared)});
     };
     options.ready = [this] { return readiness(); };
     options.metrics = [this] {
@@ -182,7 +201,9 @@ class Daemon {
             now_,
             journal::journal_path(configuration_.state_dir),
             forecast_ ? &*forecast_ : nullptr,
-            first_.counts()};
+            first_.counts(),
+            desk_.is_open() ? &desk_ : nullptr,
+            seconds_of(surroundings_.clock.wall())};
   }
 
   /// Of whoever starts jobs.
@@ -220,6 +241,8 @@ class Daemon {
     if (now - measured_ < often) return;
     measured_ = now;
     texts_.keep_at_most(loop_->jobs().all().size());
+    constexpr std::uint64_t rarely = 120;
+    if (++measures_ % rarely == 0) desk_.probes().keep_only(loop_->jobs());
     auto made = metrics_of(state());
     const std::lock_guard lock(metrics_mutex_);
     metrics_ = std::move(made);
@@ -255,10 +278,16 @@ class Daemon {
       blind_ = !listed->listing;
       if (listed->listing) now_ = std::max(now_, listed->listing->now);
     }
+    const bool is_first = loop_->counts().readings == 0;
     step(event);
+    if (is_first && loop_->counts().readings > 0)  // jobs of an earlier run are not told again
+      for (const auto& [id, attempt] : loop_->jobs().all())
+        desk_.probes().follow(attempt.seen, now_);
   }
 
-  void take(live::Studied& studied) { step(studied); }
+  void take(Learned& learned) {
+    if (learned.loop == loops_) step(learned.studied);
+  }
 
   void take(Visit& question) {
     if (loop_->counts().readings == 0) {
@@ -287,6 +316,26 @@ class Daemon {
     step(asked);
   }
 
+  /// A message of a probe, in a thread of the front door.
+  void hear(const http::Request& request, const std::shared_ptr<http::Answer>& answer) {
+    auto checked = desk_.check(request, seconds_of(surroundings_.clock.wall()));
+    if (auto* const refused = std::get_if<http::Reply>(&checked))
+      (*answer)(std::move(*refused));
+    else
+      inbox_.put(Reported{std::get<ProbeMessage>(std::move(checked)), answer});
+  }
+
+  void take(Reported& reported) {
+    if (loop_->counts().readings == 0) {
+      (*reported.answer)(http::busy_reply("the cluster has not been read yet"));
+      return;
+    }
+    auto taken = desk_.take(reported.message, loop_->actions().nodes(),
+                            {seconds_of(surroundings_.clock.wall()), now_});
+    for (live::NodeWitness& witness : taken.witnesses) step(live::Witnessed{std::move(witness)});
+    (*reported.answer)(std::move(taken.reply));
+  }
+
   void step(const live::Event& event) {
     for (live::Effect& effect : loop_->step(event, now_))
       std::visit([&](auto& each) { carry_out(each); }, effect);
@@ -313,9 +362,8 @@ class Daemon {
     });
   }
   /// It may take long: time goes on meanwhile.
-  void carry_out(live::Examine& examine) {
-    inbox_.put(live::Studied{examine.study.number,
-                             fail(ErrorCode::unsupported, "no schedmate-reader is set up")});
+  void carry_out(live::Examine& examine) { 
+    studies_.make(loops_, examine.study, readings_.client());
   }
   void carry_out(live::Answer& answer) {
     const auto found = asking_.find(answer.number);
@@ -328,12 +376,16 @@ class Daemon {
   void carry_out(live::Noted& noted) {
     const State state = this->state();
     if (noted.what == live::Noted::What::job) texts_.forget(noted.id);
-    if (noted.what == live::Noted::What::job && noted.change == live::Change::Kind::ended)
-      if (const live::Attempt* const attempt = loop_->jobs().find(noted.id))
-        forecasts_.note(attempt->seen);
-    if (noted.what == live::Noted::What::job && noted.change == live::Change::Kind::started)
-      if (const live::Attempt* const attempt = loop_->jobs().find(noted.id))
-        first_.started(attempt->seen);
+    const live::Attempt* const attempt =
+        noted.what == live::Noted::What::job ? loop_->jobs().find(noted.id) : nullptr;
+    if (attempt != nullptr) {
+      desk_.probes().follow(attempt->seen, now_);
+      if (noted.change == live::Change::Kind::ended) forecasts_.note(attempt->seen);
+      if (attempt->seen.phase == JobPhase::ended)
+        studies_.remember(attempt->seen, loop_->lives().find(noted.id));
+      if (noted.change == live::Change::Kind::started) first_.started(attempt->seen);
+    }
+    if (noted.change == live::Change::Kind::vanished) desk_.probes().forget(noted.id);
     if (auto event = event_of(noted, state)) events_->publish(std::move(*event));
   }
   /// Crash-only: what the journal holds decides how it goes on.
@@ -362,13 +414,13 @@ class Daemon {
   const Surroundings& surroundings_;
   replay::RemoteCluster cluster_;  // the connector's thread alone, once it runs
   std::shared_ptr<http::EventLog> events_;
+  ProbeDesk desk_;                             // before the door, whose threads check proofs here
   std::unique_ptr<journal::Journal> journal_;  // the writer's thread, or while nothing is out
   std::unique_ptr<live::Loop> loop_;
   Inbox<Arrival> inbox_;
   std::unique_ptr<http::Server> door_;
-  Readings readings_{configuration_.reader, surroundings_.clock};
   std::map<std::uint64_t, std::shared_ptr<http::Answer>> asking_;
-  std::uint64_t questions_ = 0;
+  std::uint64_t questions_ = 0, measures_ = 0, loops_ = 0;
   SimTime now_;
   std::size_t out_ = 0;  // effects whose events are still to come
   bool over_ = false, ticked_ = false;
@@ -384,7 +436,11 @@ class Daemon {
   std::string lack_;  // what a mode cannot do on this cluster
   std::vector<http::Metric> metrics_;
   std::optional<Error> failed_;
-  Worker connector_, writer_, thinker_;  // last: they use what stands above
+  Worker connector_, writer_, thinker_;  // they use what stands above, as do those below
+  Studies studies_{configuration_.session, [this](std::uint64_t loop, live::Studied studied) {
+                     inbox_.put(Learned{loop, std::move(studied)});
+                   }};
+  Readings readings_{configuration_.reader, surroundings_.clock};
 };
 
 }  // namespace

@@ -77,7 +77,7 @@ Metric by_word(Metric made, const std::array<std::uint64_t, size>& counts) {
 std::vector<Metric> metrics_of(const State& state) {
   const live::Loop::Counts& counts = state.loop.counts();
   const live::Actions& actions = state.loop.actions();
-  return {
+  std::vector<Metric> made = {
       single("schedmate_readings_total", "Readings of the cluster.", MetricKind::counter,
              count(counts.readings)),
       single("schedmate_readings_failed_total", "Readings that the cluster did not answer.",
@@ -109,6 +109,9 @@ std::vector<Metric> metrics_of(const State& state) {
                             MetricKind::counter, "state"},
                            counts.steps),
   };
+  if (state.desk != nullptr)
+    std::ranges::move(state.desk->metrics(actions.nodes(), state.wall_s), std::back_inserter(made));
+  return made;
 }
 
 std::string summary_of(const State& state) {

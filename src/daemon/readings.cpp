@@ -40,15 +40,11 @@ Result<reader::Request> log_of(const http::Request& request, const live::Jobs& j
   if (seen.user != request.caller.user && request.caller.role != Role::cluster_operator)
     return fail(ErrorCode::refused,
                 fmt::format("the log of job {} is for its owner and for operators", id));
-  const std::string path = seen.output.starts_with('/') || seen.output.empty()
-                               ? seen.output
-                               : seen.dir + "/" + seen.output;
-  if (!path.starts_with('/'))
-    return fail(ErrorCode::not_found,
-                fmt::format("the cluster does not tell where job {} logs", id));
+  const auto path = log_path_of(seen);
+  if (!path) return tl::unexpected(path.error());
   const auto lines = lines_of(request);
   if (!lines) return tl::unexpected(lines.error());
-  return reader::Request{.what = What::tail, .user = seen.user, .logs = {path}, .lines = *lines};
+  return reader::Request{.what = What::tail, .user = seen.user, .logs = {*path}, .lines = *lines};
 }
 
 http::Reply reply_of(Result<Document> result, const std::string& job) {
@@ -59,6 +55,15 @@ http::Reply reply_of(Result<Document> result, const std::string& job) {
 }
 
 }  // namespace
+
+Result<std::string> log_path_of(const SeenJob& job) {
+  std::string path = job.output.starts_with('/') || job.output.empty()
+                         ? job.output
+                         : job.dir + "/" + job.output;
+  if (path.starts_with('/')) return path;
+  return fail(ErrorCode::not_found,
+              fmt::format("the cluster does not tell where job {} logs", job.id));
+}
 
 bool is_reading(const http::Request& request) {
   const RouteName name = request.route->name;

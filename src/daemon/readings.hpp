@@ -15,6 +15,9 @@
 
 namespace schedmate::daemon {
 
+/// Where it logs, absolute. Errors: not_found.
+[[nodiscard]] Result<std::string> log_path_of(const SeenJob& job);
+
 /// Whether a route is one of them.
 [[nodiscard]] bool is_reading(const http::Request& request);
 
@@ -28,6 +31,8 @@ class Readings {
   /// `socket` is that of the reader; "": there is none.
   Readings(const std::string& socket, const Clock& clock);
 
+  /// Null: there is none.
+  [[nodiscard]] reader::Client* client() { return reader_.get(); }
   /// For requests that is_reading() holds of; waits for nobody.
   void take(const http::Request& request, const std::shared_ptr<http::Answer>& answer,
             const live::Jobs& jobs);

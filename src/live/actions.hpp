@@ -168,7 +168,7 @@ class Actions {
   std::vector<Action> ended_;
   std::int64_t next_id_;
   std::map<std::string, SeenNode, std::less<>> nodes_;  // at the last reading
-  std::deque<SimTime> burst_;  // proposals of the last minute
+  std::deque<SimTime> burst_;                           // proposals of the last minute
   // Of the last hour, or day.
   std::deque<SimTime> disturbed_;
   struct Requeue {

@@ -27,6 +27,7 @@
 #include "live/lives.hpp"
 #include "live/ordering.hpp"
 #include "live/virtual_cluster.hpp"
+#include "live/witnesses.hpp"
 
 namespace schedmate::live {
 
@@ -66,8 +67,7 @@ class Loop {
   std::vector<Effect> step(const Event& event, SimTime now);
   /// A Ticked is due then, at the latest: to read the cluster again.
   [[nodiscard]] SimTime next_tick() const;
-  /// When a policy wishes to be asked although nothing happens; `never`: none does, or none is
-  /// asked (mode observe).
+  /// When a policy wishes to be asked though nothing happens; `never`: none does, or is asked.
   [[nodiscard]] SimTime next_wake() const;
 
   struct Counts {
@@ -83,6 +83,7 @@ class Loop {
   /// Null: nobody is told who goes first.
   [[nodiscard]] const Ordering* ordering() const { return ordering_ ? &*ordering_ : nullptr; }
   [[nodiscard]] const Counts& counts() const { return counts_; }
+  [[nodiscard]] const Witnesses& witnesses() const { return witnesses_; }
 
  private:
   struct Pool {
@@ -98,6 +99,7 @@ class Loop {
   void take(const Studied& event, SimTime now);
   void take(const Decided& event, SimTime now);
   void take(const Ticked& event, SimTime now);
+  void take(const Witnessed& event, SimTime now);
 
   void tell(const Change& change, SimTime now);
   void keep_jobs(const std::vector<Change>& changes);
@@ -137,6 +139,7 @@ class Loop {
   Lives lives_;
   Actions actions_;
   std::optional<Ordering> ordering_;
+  Witnesses witnesses_;
   std::map<std::string, Pool, std::less<>> pools_;
   std::map<std::string, std::uint32_t, std::less<>> users_, pool_numbers_;
   std::map<std::uint64_t, std::string> ids_;     // jobs by the number of their attempt

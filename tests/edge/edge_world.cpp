@@ -56,6 +56,7 @@ const std::map<std::string, std::string>& working_lines() {
       {"config", ""},
       {"doctor", ""},
       {"version", ""},
+      {"probe", "--once --kernel-log empty --nvml-from empty"},
       {"completion", "bash"},
       {"job", "a.log"},
       {"eta", "--from " SCHEDMATE_SOURCE_DIR "/tests/fixtures/slurm/queue_22_05.txt"},

@@ -43,6 +43,7 @@ std::vector<Target> targets() {
       {"http/", fuzz_http},
       {"wire/", fuzz_wire},
       {"reader/", fuzz_reader},
+      {"probe/", fuzz_probe},
   };
 }
 

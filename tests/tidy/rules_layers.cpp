@@ -38,6 +38,8 @@ constexpr std::array arrows{
     Arrows{"advisor", "store llm workload", "compares jobs of a store by texts and workloads"},
     // What uses the parts for a purpose.
     Arrows{"settings", "llm", "the keys of a model's table are those that llm reads"},
+    Arrows{"probe", "settings tree log",
+           "keys are HMACs; a kernel's log and NVML are read as by witnesses"},
     Arrows{"study", "*", "runs everything in experiments"},
     Arrows{"evaluation_report", "*", "reports what the experiments found"},
     Arrows{"service", "*", "the use cases of the product"},
