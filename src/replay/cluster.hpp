@@ -4,7 +4,8 @@
 /// The simulator as a cluster that waits to be told who starts: the work of a trace's jobs goes on
 /// as in simulate(), but nobody decides anything except whoever calls. Nodes are called VC-NUMBER.
 /// A VC without jobs of its own takes those of all: whoever is evicted there begins anew in its
-/// own. Time stands still until advance(). One thread at a time.
+/// own. Jobs may be submitted besides (submission.hpp). Time stands still until advance(). One
+/// thread at a time.
 
 #include <map>
 #include <memory>
@@ -14,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "replay/submission.hpp"
 #include "sim/engine.hpp"
 
 namespace schedmate::replay {
@@ -68,10 +70,18 @@ class ReplayCluster final : public Connector {
   CallReply start(Shown& job, const ActionCall& call);
   CallReply evict(Shown& job, const ActionCall& call);
   void move(Shown& job, std::size_t to, bool measured);
+  CallReply submit(const ActionCall& call);
+  CallReply cancel(Shown& job);
   CallReply change_job(Shown& job, const ActionCall& call);
   CallReply change_node(const ActionCall& call);
 
-  const Trace& trace_;
+  Trace trace_;  // with the jobs that were submitted
+  struct Request {
+    Submission submission;
+    std::string token;
+  };
+  std::map<std::uint32_t, Request> submitted_;             // by row
+  std::map<std::string, std::uint32_t, std::less<>> tokens_;  // the first row with each
   std::vector<JobOutcome> outcomes_;
   std::vector<Vc> vcs_;
   std::map<std::string, std::uint32_t, std::less<>> rows_;  // by job id
