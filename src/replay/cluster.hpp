@@ -80,7 +80,7 @@ class ReplayCluster final : public Connector {
     Submission submission;
     std::string token;
   };
-  std::map<std::uint32_t, Request> submitted_;             // by row
+  std::map<std::uint32_t, Request> submitted_;                // by row
   std::map<std::string, std::uint32_t, std::less<>> tokens_;  // the first row with each
   std::vector<JobOutcome> outcomes_;
   std::vector<Vc> vcs_;
