@@ -24,7 +24,9 @@
 #include "live/actions.hpp"
 #include "live/events.hpp"
 #include "live/jobs.hpp"
+#include "live/ledger.hpp"
 #include "live/lives.hpp"
+#include "live/submissions.hpp"
 #include "live/virtual_cluster.hpp"
 
 namespace schedmate::live {
@@ -78,6 +80,7 @@ class Loop {
   [[nodiscard]] const Actions& actions() const { return actions_; }
   [[nodiscard]] const Lives& lives() const { return lives_; }
   [[nodiscard]] const Counts& counts() const { return counts_; }
+  [[nodiscard]] const Ledger& ledger() const { return ledger_; }
 
  private:
   struct Pool {
@@ -91,9 +94,11 @@ class Loop {
   void take(const Returned& event, SimTime now);
   void take(const Proposed& event, SimTime now);
   void take(const Studied& event, SimTime now);
+  void take(const Requested& event, SimTime now);
   void take(const Decided& event, SimTime now);
   void take(const Ticked& event, SimTime now);
 
+  [[nodiscard]] std::optional<Answer> answered_before(const Requested& event) const;
   void tell(const Change& change, SimTime now);
   void keep_jobs(const std::vector<Change>& changes);
   void see_nodes(const Listing& listing, SimTime now);
@@ -129,6 +134,8 @@ class Loop {
   Jobs jobs_;
   Lives lives_;
   Actions actions_;
+  Submissions submissions_;
+  Ledger ledger_;
   std::map<std::string, Pool, std::less<>> pools_;
   std::map<std::string, std::uint32_t, std::less<>> users_, pool_numbers_;
   std::map<std::uint64_t, std::string> ids_;     // jobs by the number of their attempt
