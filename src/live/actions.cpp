@@ -14,6 +14,12 @@ using enum ActionState;
 
 constexpr Seconds clocks_apart{120};
 
+/// When it was about to be called.
+SimTime intent_of(const Action& action) {
+  const auto intent = std::ranges::find(action.steps, intended, &ActionStep::state);
+  return intent == action.steps.end() ? action.steps.front().when : intent->when;
+}
+
 /// Of a submission: the job that it became.
 std::string shown_as(const ActionCall& call, const Reading& reading) {
   const SeenJob* const job =
@@ -268,9 +274,9 @@ void Actions::judge_absent(Action& action, Call& call, const Reading& reading, S
 /// job, had it ended at once.
 Actions::Look Actions::look_for_submission(const Action& action, const Listing& listing) {
   if (action.call.kind != ActionKind::submit) return Look::absent;
-  const auto call = std::ranges::find(action.steps, intended, &ActionStep::state);
-  if (call == action.steps.end() || listing.now < call->when + clocks_apart) return Look::too_early;
-  return listing.ended_since + clocks_apart <= call->when ? Look::absent : Look::forgotten;
+  const SimTime called_at = intent_of(action);
+  if (listing.now < called_at + clocks_apart) return Look::too_early;
+  return listing.ended_since + clocks_apart <= called_at ? Look::absent : Look::forgotten;
 }
 
 SimTime Actions::next_due() const {
@@ -279,12 +285,20 @@ SimTime Actions::next_due() const {
     if (!call.reply) continue;
     const Action& action = actions_.at(id);
     SimTime due = call.since + settings_.waits.outcome;
-    const auto intent = std::ranges::find(action.steps, intended, &ActionStep::state);
-    if (action.call.kind == ActionKind::submit && intent != action.steps.end())
-      due = std::max(due, intent->when + clocks_apart);
+    if (action.call.kind == ActionKind::submit)
+      due = std::max(due, intent_of(action) + clocks_apart);
     next = std::min(next, due);
   }
   return next;
+}
+
+SimTime Actions::looks_back_to() const {
+  SimTime first = never;
+  for (const auto& [id, call] : calls_)
+    if (const Action& action = actions_.at(id);
+        action.call.kind == ActionKind::submit && call.reply)
+      first = std::min(first, intent_of(action) - clocks_apart);
+  return first;
 }
 
 bool Actions::may_call_again(const Action& action, const Call& call, SimTime now) const {

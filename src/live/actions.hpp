@@ -108,6 +108,9 @@ class Actions {
   [[nodiscard]] const std::map<std::int64_t, Action>& all() const { return actions_; }
   /// As they were last read.
   [[nodiscard]] const std::map<std::string, SeenNode, std::less<>>& nodes() const { return nodes_; }
+  /// Ends that a reading must show, so that a submission whose call was lost is found, or surely
+  /// not there; `never`: there is none.
+  [[nodiscard]] SimTime looks_back_to() const;
   /// Ended since the last call, newest last.
   std::vector<Action> take_ended();
   /// Whether its call is to be made, or has not come back.
@@ -175,7 +178,7 @@ class Actions {
   std::vector<Action> ended_;
   std::int64_t next_id_;
   std::map<std::string, SeenNode, std::less<>> nodes_;  // at the last reading
-  std::deque<SimTime> burst_;  // proposals of the last minute
+  std::deque<SimTime> burst_;                           // proposals of the last minute
   // Of the last hour, or day.
   std::deque<SimTime> disturbed_;
   struct Requeue {

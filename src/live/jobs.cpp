@@ -166,6 +166,7 @@ std::vector<Change> Jobs::take(const Listing& listing) {
       continue;
     }
     if (found != jobs_.end() && seen.submitted < found->second.seen.submitted) continue;
+    if (seen.ended && *seen.ended < ended_since_) continue;  // its life was told
     Attempt& attempt = jobs_[seen.id];
     if (found != jobs_.end() && attempt.seen.phase != JobPhase::ended)
       changes.push_back({Change::Kind::vanished, attempt, attempt.seen});

@@ -157,7 +157,7 @@ void Loop::ask_to_list() {
   if (listing_) return;
   listing_ = true;
   reread_ = false;
-  effects_.emplace_back(List{++readings_, jobs_.ended_since()});
+  effects_.emplace_back(List{++readings_, std::min(jobs_.ended_since(), actions_.looks_back_to())});
 }
 
 void Loop::flush(SimTime now) {

@@ -108,6 +108,24 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a submission that was lost long ago is looked for among ends of that time") {
+  for (const auto fate : {House::Fate::lost_after, House::Fate::lost_before}) {
+    House house(4, ActingDesk::all_act(), House::Pools::none);
+    house.site.submit("old");
+    house.site.finish("old");
+    house.turn();
+    house.site.next({fate});
+    const Answer answer = house.request(submission("k"));
+    if (fate == House::Fate::lost_after) house.site.finish("new-k");
+    house.site.pass(Seconds(5000));  // nobody is there
+    house.restart();
+    house.turns(200);
+    CHECK(house.book().at(*answer.result).state() == ActionState::verified);
+    CHECK(std::ranges::count(house.site.listing().jobs, "k", &SeenJob::token) == 1);
+    CHECK(!house.told().contains("old"));  // what was told is not told again
+  }
+}
+
 TEST_CASE("time that waits for us goes on to when a lost submission is looked up") {
   House house(4, ActingDesk::all_act(), House::Pools::none);
   house.turn();
