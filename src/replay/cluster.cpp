@@ -90,6 +90,15 @@ void ReplayCluster::advance(SimTime to) {
   now_ = std::max(now_, to);
 }
 
+void ReplayCluster::show(const Request& asked, Shown& job) {
+  job.seen.name = asked.submission.name;
+  job.seen.dir = asked.submission.dir;
+  job.seen.command = asked.submission.command;
+  job.seen.output = asked.submission.output;
+  job.seen.limit = asked.submission.limit;
+  job.seen.token = asked.token;
+}
+
 void ReplayCluster::follow(std::size_t vc, const View& view) {
   ++version_;
   for (const JobId id : view.ended) {
@@ -119,11 +128,8 @@ void ReplayCluster::follow(std::size_t vc, const View& view) {
     job.seen.user = trace_.users[trace_.jobs[row].user];
     job.seen.partition = vcs_[job.home].name;
     job.seen.gpus = info.gpus;
-    if (const auto asked = submitted_.find(row); asked != submitted_.end()) {
-      job.seen.name = asked->second.submission.name;
-      job.seen.limit = asked->second.submission.limit;
-      job.seen.token = asked->second.token;
-    }
+    if (const auto asked = submitted_.find(row); asked != submitted_.end())
+      show(asked->second, job);
     job.version = version_;
     present_.insert(row);
   }

@@ -62,6 +62,11 @@ class ReplayCluster final : public Connector {
     std::size_t home = 0, vc = 0;  // its own, and where it is
     JobId id{};                    // in its engine, of the present attempt
   };
+  struct Request {
+    Submission submission;
+    std::string token;
+  };
+  static void show(const Request& asked, Shown& job);
   void follow(std::size_t vc, const View& view);
   [[nodiscard]] std::optional<Placement> placement(const Vc& vc,
                                                    const std::vector<NodeGpus>& where) const;
@@ -75,11 +80,7 @@ class ReplayCluster final : public Connector {
   CallReply change_job(Shown& job, const ActionCall& call);
   CallReply change_node(const ActionCall& call);
 
-  Trace trace_;  // with the jobs that were submitted
-  struct Request {
-    Submission submission;
-    std::string token;
-  };
+  Trace trace_;                                               // with the jobs that were submitted
   std::map<std::uint32_t, Request> submitted_;                // by row
   std::map<std::string, std::uint32_t, std::less<>> tokens_;  // the first row with each
   std::vector<JobOutcome> outcomes_;

@@ -132,14 +132,17 @@ TEST_CASE("a submitted job goes to the partition that it names, and has an id of
   cluster.advance(at(10));
   CHECK(submitted(cluster, R"({"partition": "vc1"})").partition == "vc1");
   CHECK(submitted(cluster, "{}").partition == "vc0");
+  const SeenJob full =
+      submitted(cluster, R"({"dir": "/d", "command": "c", "output": "/o", "name": "n"})");
+  CHECK(full.dir + full.command + full.output + full.name + full.user == "/dc/onann");
   ActionCall elsewhere{.kind = ActionKind::submit};
   elsewhere.text = R"({"partition": "vc2"})";
   CHECK(cluster.call(elsewhere, soon).outcome == CallOutcome::refused);
   cluster.advance(at(100));  // what the trace submits later stands behind them
   const Listing listing = need(cluster.list(SimTime::min(), soon));
-  REQUIRE(listing.jobs.size() == 5);
+  REQUIRE(listing.jobs.size() == 6);
   CHECK(std::ranges::is_sorted(listing.jobs, {}, &SeenJob::submitted));
-  CHECK(listing.jobs.at(4).id == "j2");
+  CHECK(listing.jobs.at(5).id == "j2");
 }
 
 }  // namespace

@@ -49,8 +49,13 @@ Result<Submission> read_submission(const ActionCall& call) {
   if (!request) return tl::unexpected(request.error());
   if (!request->is_object()) return fail(ErrorCode::invalid, "the request is no object");
   constexpr std::int64_t longest_s = 10LL * 366 * 86400;
-  Submission made{
-      .user = call.user, .name = word(*request, "name"), .partition = word(*request, "partition")};
+  Submission made;
+  made.user = call.user;
+  made.name = word(*request, "name");
+  made.partition = word(*request, "partition");
+  made.dir = word(*request, "dir");
+  made.command = word(*request, "command");
+  made.output = word(*request, "output");
   const auto gpus = whole<std::int32_t>(*request, "gpus", 1, 1);
   const auto limit = whole<std::int64_t>(*request, "limit_s", 0, 0);
   const auto run = whole<std::int64_t>(*request, "run_s", 0, -1);

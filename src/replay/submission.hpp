@@ -11,13 +11,14 @@ namespace schedmate::replay {
 
 struct Submission {
   std::string user{}, name{}, partition{};  ///< partition "": the cluster's first
+  std::string dir{}, command{}, output{};
   std::int32_t gpus = 1;
   Seconds limit{0};  ///< 0: none
   Seconds run{0};    ///< how long it would run without a limit
 };
 
-/// Of ActionCall::text: {name, partition, gpus, limit_s, run_s}, each of them optional, and what
-/// else a cluster wants to know. `run_s` is what a replay cannot find out: without it the job runs
+/// Of ActionCall::text: {name, partition, dir, command, output, gpus, limit_s, run_s}, each of them
+/// optional. `run_s` is what a replay cannot find out: without it the job runs
 /// until its limit, or for an hour. Errors: invalid.
 [[nodiscard]] Result<Submission> read_submission(const ActionCall& call);
 
