@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "daemon/forecasts.hpp"
+#include "daemon/history.hpp"
 #include "http/events.hpp"
 #include "http/metrics.hpp"
 #include "http/request.hpp"
@@ -35,6 +36,8 @@ class JobTexts {
 struct State {
   const live::Loop& loop;
   JobTexts& texts;
+  const ClusterHistory& history;
+  const JobActions& job_actions;
   SimTime now;
   std::string journal;                 ///< its file
   const Forecast* forecast = nullptr;  ///< the last one; null: there is none yet

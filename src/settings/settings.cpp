@@ -178,6 +178,8 @@ constexpr std::array rows{
                "schedmated: FORMAT:PATH of the trace that a replay runs"},
     SettingRow{"cluster.replay.file", SettingKind::text, "", "",
                "schedmated: cluster file of a replay; empty: the trace's own"},
+    SettingRow{"cluster.replay.policy", SettingKind::text, "", "",
+               "schedmated: who starts the jobs of a replay; empty: schedmated alone"},
     SettingRow{"cluster.replay.speed", SettingKind::whole, "0", "1000000",
                "schedmated: how many times as fast as real a replay runs; 0: as fast as it can"},
     SettingRow{"mode.order", SettingKind::choice, "shadow", "observe|shadow|approve|act",
@@ -206,9 +208,10 @@ constexpr std::array rows{
     SettingRow{"caps.breaker_pct", SettingKind::whole, "5", "100",
                "schedmated: percentage of nodes, at least three, that are said to be bad within an "
                "hour, at which it stops acting"},
-    SettingRow{"caps.burst", SettingKind::whole, "20", "1000000",
-               "schedmated: so many actions that disturb somebody, proposed within a minute, make it "
-               "stop acting, too"},
+    SettingRow{
+        "caps.burst", SettingKind::whole, "20", "1000000",
+        "schedmated: so many actions that disturb somebody, proposed within a minute, make it "
+        "stop acting, too"},
     SettingRow{"recover.witness_wait_s", SettingKind::whole, "60", "86400",
                "schedmated: how long a failure whose log blames a machine waits for a second "
                "witness, in seconds"},
