@@ -42,10 +42,16 @@ Document content(std::string_view type, Document schema) {
   return made;
 }
 
-Document query_parameter(std::string_view name) {
+/// Words and names; their bounds are those of target.hpp.
+Document query_parameter(const Route& row, std::string_view name) {
   const bool is_whole = name == "since" || name == "limit" || name == "tail";
   Document schema{{"type", is_whole ? "integer" : "string"}};
-  if (is_whole) schema["format"] = "int64";
+  if (is_whole)
+    schema["format"] = "int64";
+  else if (name == "state")
+    schema = reference(row.name == RouteName::jobs ? "job_state" : "action_state");
+  else
+    schema["pattern"] = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
   return {{"name", name}, {"in", "query"}, {"required", false}, {"schema", std::move(schema)}};
 }
 
@@ -58,7 +64,7 @@ Document parameters_of(const Route& row) {
          {"required", true},
          {"schema", {{"type", "string"}, {"pattern", "^[A-Za-z0-9_.:+@\\[\\]~-]{1,128}$"}}}});
   for (const std::string_view name : split(row.query, ' '))
-    if (!name.empty()) all.push_back(query_parameter(name));
+    if (!name.empty()) all.push_back(query_parameter(row, name));
   if (row.name == RouteName::submit)
     all.push_back({{"name", "Idempotency-Key"},
                    {"in", "header"},

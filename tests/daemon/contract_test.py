@@ -49,8 +49,9 @@ def every_route(site):
     hold("submit", body=job, wanted=200, headers={"Idempotency-Key": "one"})
     hold("submit", body={}, wanted=400)
     action = str(submitted["id"])
-    site.wait(lambda: hold("action", action)["job"], "it is a job")
-    own = hold("action", action)["job"]
+    told = []
+    site.wait(lambda: told.append(hold("action", action)["job"]) or told[-1], "it is a job")
+    own = told[-1]
     for name in ("healthz", "readyz", "metrics", "jobs", "cluster", "actions", "ledger", "audit", "openapi", "changes"):
         hold(name, wanted=200)
     for state in ("pending", "running", "completed"):
@@ -62,9 +63,8 @@ def every_route(site):
     hold("jobs", query="?limit=much", wanted=400)
     hold("job", "nobodys", wanted=404)
     long = hold("submit", body={**job, "run_s": 1000000, "limit_s": 0}, wanted=202)
-    path = f"/api/v1/actions/{long['id']}"
-    site.wait(lambda: site.ask("GET", path)[1]["job"], "it is there")
-    held = site.ask("GET", path)[1]["job"]
+    site.wait(lambda: told.append(hold("action", str(long["id"]))["job"]) or told[-1], "it is there")
+    held = told[-1]
     site.wait(lambda: site.ask("GET", f"/api/v1/jobs/{held}")[1]["state"] == "running", "it runs")
     hold("cancel", held, wanted=202)
     hold("cancel", "nobodys", wanted=404)
