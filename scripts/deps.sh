@@ -33,6 +33,7 @@ test_set=(
   time                                  # measuring scripts
   redis-server                          # the store's conformance suite
   coinor-cbc                            # a second opinion on allocations
+  python3-jsonschema                    # the daemon's replies against their schemas
 )
 live_set=(
   slurmctld slurmd slurm-client munge slurm-wlm-basic-plugins # a real Slurm on loopback

@@ -12,6 +12,7 @@
 #include "daemon/first_forecasts.hpp"
 #include "daemon/forecasts.hpp"
 #include "daemon/probe_desk.hpp"
+#include "daemon/history.hpp"
 #include "http/events.hpp"
 #include "http/metrics.hpp"
 #include "http/request.hpp"
@@ -23,7 +24,7 @@ namespace schedmate::daemon {
 class JobTexts {
  public:
   /// A JSON object without its closing bracket. Valid until the job changes.
-  const std::string& of(const SeenJob& job);
+  const std::string& of(const SeenJob& job, const live::Life* life);
   void forget(const std::string& id) { texts_.erase(id); }
   /// Of jobs that are gone.
   void keep_at_most(std::size_t jobs) {
@@ -37,6 +38,8 @@ class JobTexts {
 struct State {
   const live::Loop& loop;
   JobTexts& texts;
+  const ClusterHistory& history;
+  const JobActions& job_actions;
   SimTime now;
   std::string journal;                 ///< its file
   const Forecast* forecast = nullptr;  ///< the last one; null: there is none yet

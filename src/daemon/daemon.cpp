@@ -9,6 +9,8 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
+#include <type_traits>
 #include <variant>
 
 #include "base/own_files.hpp"
@@ -17,6 +19,8 @@
 #include "daemon/probe_desk.hpp"
 #include "daemon/readings.hpp"
 #include "daemon/studies.hpp"
+#include "daemon/history.hpp"
+#include "daemon/requests.hpp"
 #include "daemon/worker.hpp"
 #include "http/events.hpp"
 #include "http/routes.hpp"
@@ -171,9 +175,12 @@ class Daemon {
       std::visit([&](auto& each) { take(each); }, arrival);
     measure();
     foresee();
-    if (out_ > 0 || failed_) return;
-    if (surroundings_.reload_asked()) reload();
-    if (configuration_.replay->speed == 0) return go_on();
+    if (failed_) return;
+    if (out_ == 0 && surroundings_.reload_asked()) reload();
+    if (configuration_.replay->speed == 0) {
+      if (out_ == 0) go_on();
+      return;
+    }
     const auto passed = surroundings_.clock.now() - last_tick_;
     if (passed < configuration_.poll) return;
     last_tick_ = surroundings_.clock.now();
@@ -198,6 +205,8 @@ class Daemon {
   [[nodiscard]] State state() {
     return {*loop_,
             texts_,
+            history_,
+            job_actions_,
             now_,
             journal::journal_path(configuration_.state_dir),
             forecast_ ? &*forecast_ : nullptr,
@@ -243,6 +252,7 @@ class Daemon {
     texts_.keep_at_most(loop_->jobs().all().size());
     constexpr std::uint64_t rarely = 120;
     if (++measures_ % rarely == 0) desk_.probes().keep_only(loop_->jobs());
+    job_actions_.keep(loop_->jobs());
     auto made = metrics_of(state());
     const std::lock_guard lock(metrics_mutex_);
     metrics_ = std::move(made);
@@ -278,11 +288,14 @@ class Daemon {
       blind_ = !listed->listing;
       if (listed->listing) now_ = std::max(now_, listed->listing->now);
     }
+    // What was asked of the cluster may have begun something.
+    if (std::holds_alternative<live::Returned>(event)) over_ = false;
     const bool is_first = loop_->counts().readings == 0;
     step(event);
     if (is_first && loop_->counts().readings > 0)  // jobs of an earlier run are not told again
       for (const auto& [id, attempt] : loop_->jobs().all())
         desk_.probes().follow(attempt.seen, now_);
+    if (std::holds_alternative<live::Listed>(event)) history_.note(*loop_, now_);
   }
 
   void take(Learned& learned) {
@@ -297,23 +310,23 @@ class Daemon {
     if (is_reading(question.request))
       return readings_.take(question.request, question.answer, loop_->jobs());
     const State state = this->state();
-    const auto decision = decision_of(question.request);
-    if (!decision) {
-      (*question.answer)(answer_to(question.request, state, events_));
-      return;
+    if (auto decision = decision_of(question.request)) {
+      if (auto past = *decision ? past_decision(**decision, state) : std::nullopt)
+        return (void)(*question.answer)(std::move(*past));
+      return put(question, std::move(*decision));
     }
-    if (!*decision) {
-      (*question.answer)(http::error_reply(decision->error()));
-      return;
-    }
-    live::Decided asked = **decision;
-    if (auto past = past_decision(asked, state)) {
-      (*question.answer)(std::move(*past));
-      return;
-    }
-    asked.number = ++questions_;
-    asking_[asked.number] = question.answer;
-    step(asked);
+    if (auto request = request_of(question.request, state))
+      return put(question, std::move(*request));
+    (*question.answer)(answer_to(question.request, state, events_));
+  }
+
+  /// To the loop, whose Answer is the reply.
+  template <class Event>
+  void put(const Visit& question, Result<Event> asked) {
+    if (!asked) return (void)(*question.answer)(http::error_reply(asked.error()));
+    asked->number = ++questions_;
+    asking_[asked->number] = {question.answer, std::is_same_v<Event, live::Requested>};
+    step(*asked);
   }
 
   /// A message of a probe, in a thread of the front door.
@@ -369,13 +382,16 @@ class Daemon {
     const auto found = asking_.find(answer.number);
     if (found == asking_.end()) return;
     const State state = this->state();
-    (*found->second)(answer.result ? action_reply(*answer.result, state)
-                                   : http::error_reply(answer.result.error()));
+    const auto& [reply, is_request] = found->second;
+    (*reply)(!answer.result ? http::error_reply(answer.result.error())
+             : is_request   ? requested_reply(answer, state)
+                            : action_reply(*answer.result, state));
     asking_.erase(found);
   }
   void carry_out(live::Noted& noted) {
     const State state = this->state();
     if (noted.what == live::Noted::What::job) texts_.forget(noted.id);
+    if (!noted.job.empty()) job_actions_.note(noted.job, std::stoll(noted.id));
     const live::Attempt* const attempt =
         noted.what == live::Noted::What::job ? loop_->jobs().find(noted.id) : nullptr;
     if (attempt != nullptr) {
@@ -391,8 +407,8 @@ class Daemon {
   /// Crash-only: what the journal holds decides how it goes on.
   void carry_out(live::Stop& stop) {
     surroundings_.report(stop.error.message);
-    for (const auto& [number, answer] : asking_)
-      (*answer)(
+    for (const auto& [number, asker] : asking_)
+      (*asker.answer)(
           http::error_reply(Error{ErrorCode::unavailable, "it could not be recorded; ask again"}));
     asking_.clear();
     if (stop.error.code != ErrorCode::unavailable) {
@@ -419,13 +435,19 @@ class Daemon {
   std::unique_ptr<live::Loop> loop_;
   Inbox<Arrival> inbox_;
   std::unique_ptr<http::Server> door_;
-  std::map<std::uint64_t, std::shared_ptr<http::Answer>> asking_;
+  struct Asker {
+    std::shared_ptr<http::Answer> answer;
+    bool is_request = false;
+  };
+  std::map<std::uint64_t, Asker> asking_;
   std::uint64_t questions_ = 0, measures_ = 0, loops_ = 0;
   SimTime now_;
   std::size_t out_ = 0;  // effects whose events are still to come
   bool over_ = false, ticked_ = false;
   std::atomic<bool> blind_ = true;  // until the first reading
   JobTexts texts_;
+  ClusterHistory history_;
+  JobActions job_actions_;
   Forecasts forecasts_;
   std::optional<Forecast> forecast_;  // the last one
   FirstForecasts first_;

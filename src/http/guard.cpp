@@ -162,7 +162,8 @@ std::optional<Refused> check_body(const Head& head, const Route& route) {
 Headers wanted_headers(const Head& head) {
   Headers wanted;
   for (const auto& [name, value] : head.headers)
-    if (name == "content-type" || name == "if-none-match" || name.starts_with("x-schedmate-"))
+    if (name == "content-type" || name == "if-none-match" || name == "idempotency-key" ||
+        name.starts_with("x-schedmate-"))
       wanted.emplace_back(name, printable(value));
   return wanted;
 }

@@ -30,7 +30,8 @@ struct Request {
   const Route* route = nullptr;
   std::vector<std::string> ids{};  ///< what stands for each {ID} of the row's path
   std::map<std::string, std::string, std::less<>> query{};  ///< names that the row knows
-  /// Names in small letters: content-type, if-none-match and x-schedmate-...; no others.
+  /// Names in small letters: content-type, if-none-match, idempotency-key and x-schedmate-...; no
+  /// others.
   Headers headers{};
   std::optional<std::uint64_t> last_event_id{};
   std::string body{};

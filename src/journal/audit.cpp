@@ -199,6 +199,16 @@ class Walk {
   std::map<std::int64_t, Told> actions_;
 };
 
+/// Rows of the body alone.
+Result<void> add_actions(Query& rows, std::vector<Action>& actions) {
+  while (rows.next()) {
+    auto action = read_action(rows.text(0));
+    if (!action) return tl::unexpected(action.error());
+    actions.push_back(std::move(*action));
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string journal_path(const std::string& state_dir) { return state_dir + "/journal.sqlite"; }
@@ -229,11 +239,21 @@ Result<std::vector<Action>> read_actions(const JournalFile& file, std::int64_t s
                "SELECT body FROM actions WHERE id > ?1 + CASE WHEN ?1 < 0 THEN "
                "(SELECT ifnull(max(id), 0) FROM actions) ELSE 0 END ORDER BY id LIMIT ?2");
     rows.bind(since).bind(static_cast<std::int64_t>(limit));
-    while (rows.next()) {
-      auto action = read_action(rows.text(0));
-      if (!action) return tl::unexpected(action.error());
-      actions.push_back(std::move(*action));
-    }
+    if (auto read = add_actions(rows, actions); !read) return tl::unexpected(read.error());
+  }
+  if (auto read = (*database)->take_error(); !read) return tl::unexpected(read.error());
+  return actions;
+}
+
+Result<std::vector<Action>> read_actions(const JournalFile& file,
+                                         const std::vector<std::int64_t>& ids) {
+  const auto database = open_to_read(file);
+  if (!database) return tl::unexpected(database.error());
+  std::vector<Action> actions;
+  for (const std::int64_t id : ids) {
+    Query rows(**database, "SELECT body FROM actions WHERE id = ?");
+    rows.bind(id);
+    if (auto read = add_actions(rows, actions); !read) return tl::unexpected(read.error());
   }
   if (auto read = (*database)->take_error(); !read) return tl::unexpected(read.error());
   return actions;

@@ -37,6 +37,9 @@ struct AuditEntry {
 /// from the newest. Errors: likewise.
 [[nodiscard]] Result<std::vector<Action>> read_actions(const JournalFile& file, std::int64_t since,
                                                        std::size_t limit);
+/// Those of these ids that are kept, in this order. Errors: likewise.
+[[nodiscard]] Result<std::vector<Action>> read_actions(const JournalFile& file,
+                                                       const std::vector<std::int64_t>& ids);
 
 struct AuditFault {
   std::int64_t sequence = 0;  ///< the first entry that is wrong; 0: none of them, but the rest

@@ -12,6 +12,21 @@ namespace {
 
 using enum ActionState;
 
+constexpr Seconds clocks_apart{120};
+
+/// When it was about to be called.
+SimTime intent_of(const Action& action) {
+  const auto intent = std::ranges::find(action.steps, intended, &ActionStep::state);
+  return intent == action.steps.end() ? action.steps.front().when : intent->when;
+}
+
+/// Of a submission: the job that it became.
+std::string shown_as(const ActionCall& call, const Reading& reading) {
+  const SeenJob* const job =
+      call.kind == ActionKind::submit ? reading.submitted_with(call.token) : nullptr;
+  return job == nullptr ? "" : "job " + job->id;
+}
+
 bool wants_witnesses(const ActionCall& call) {
   return call.kind == ActionKind::drain_node ||
          (call.kind == ActionKind::requeue_excluding && !call.nodes.empty());
@@ -44,10 +59,13 @@ Action* Actions::find(std::int64_t id) {
   return const_cast<Action*>(std::as_const(*this).find(id));
 }
 
+const Action* Actions::action_on(const std::string& target) const {
+  const auto found = targets_.find(target);
+  return found == targets_.end() ? nullptr : find(found->second);
+}
+
 const Action* Actions::start_of(const std::string& job) const {
-  const auto target = targets_.find("job " + job);
-  if (target == targets_.end()) return nullptr;
-  const Action* const action = find(target->second);
+  const Action* const action = action_on("job " + job);
   return action != nullptr && action->call.kind == ActionKind::start ? action : nullptr;
 }
 
@@ -211,7 +229,7 @@ void Actions::judge(Action& action, const Reading& reading, std::uint64_t number
   if (call.made == 0) return;
   switch (shown(action, reading, settings_)) {
     case Shown::yes:
-      return come_out(action, verified, now, "");
+      return come_out(action, verified, now, shown_as(action.call, reading));
     case Shown::other:
       return come_out(action, superseded, now, "its target has changed or is gone");
     case Shown::silent:
@@ -255,11 +273,32 @@ void Actions::judge_absent(Action& action, Call& call, const Reading& reading, S
 /// A submission is repeated on a reading that was surely made after its call and would show the
 /// job, had it ended at once.
 Actions::Look Actions::look_for_submission(const Action& action, const Listing& listing) {
-  constexpr Seconds clocks_apart{120};
   if (action.call.kind != ActionKind::submit) return Look::absent;
-  const auto call = std::ranges::find(action.steps, intended, &ActionStep::state);
-  if (call == action.steps.end() || listing.now < call->when + clocks_apart) return Look::too_early;
-  return listing.ended_since + clocks_apart <= call->when ? Look::absent : Look::forgotten;
+  const SimTime called_at = intent_of(action);
+  if (listing.now < called_at + clocks_apart) return Look::too_early;
+  return listing.ended_since + clocks_apart <= called_at ? Look::absent : Look::forgotten;
+}
+
+SimTime Actions::next_due() const {
+  SimTime next = never;
+  for (const auto& [id, call] : calls_) {
+    if (!call.reply) continue;
+    const Action& action = actions_.at(id);
+    SimTime due = call.since + settings_.waits.outcome;
+    if (action.call.kind == ActionKind::submit)
+      due = std::max(due, intent_of(action) + clocks_apart);
+    next = std::min(next, due);
+  }
+  return next;
+}
+
+SimTime Actions::looks_back_to() const {
+  SimTime first = never;
+  for (const auto& [id, call] : calls_)
+    if (const Action& action = actions_.at(id);
+        action.call.kind == ActionKind::submit && call.reply)
+      first = std::min(first, intent_of(action) - clocks_apart);
+  return first;
 }
 
 bool Actions::may_call_again(const Action& action, const Call& call, SimTime now) const {

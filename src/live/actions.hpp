@@ -38,7 +38,7 @@ struct Proposal {
   std::string before{};
   /// Whose job it starts again: for the cap on one user's.
   std::string owner{};
-  /// A policy's own decision about who runs: caps and breaker are not about it.
+  /// A policy's decision about who runs, or a person's request: caps and breaker are not about it.
   bool of_policy = false;
 };
 
@@ -83,6 +83,9 @@ class Actions {
   /// Gives the action if there is one now, whatever its state; nothing where a rule forbids it or
   /// its target is busy.
   std::optional<std::int64_t> propose(Proposal proposal, SimTime now);
+  /// A person asks for it: a submission, a cancellation. Errors: conflict (the mode is not `act`,
+  /// or another action for its target is on its way).
+  Result<std::int64_t> request(ActionCall call, const std::string& by, SimTime now);
   /// Operators. Errors: not_found, conflict (its state does not allow that; what can be done).
   Result<void> approve(std::int64_t id, const std::string& by, SimTime now);
   Result<void> reject(std::int64_t id, const std::string& by, SimTime now);
@@ -105,6 +108,9 @@ class Actions {
   [[nodiscard]] const std::map<std::int64_t, Action>& all() const { return actions_; }
   /// As they were last read.
   [[nodiscard]] const std::map<std::string, SeenNode, std::less<>>& nodes() const { return nodes_; }
+  /// Ends that a reading must show, so that a submission whose call was lost is found, or surely
+  /// not there; `never`: there is none.
+  [[nodiscard]] SimTime looks_back_to() const;
   /// Ended since the last call, newest last.
   std::vector<Action> take_ended();
   /// Whether its call is to be made, or has not come back.
@@ -114,6 +120,10 @@ class Actions {
   }
   /// The start of the job that is on its way; null: none.
   [[nodiscard]] const Action* start_of(const std::string& job) const;
+  /// What is on its way for a target (targets_of()); null: nothing.
+  [[nodiscard]] const Action* action_on(const std::string& target) const;
+  /// When time decides about a call whose outcome no reading has shown; `never`: there is none.
+  [[nodiscard]] SimTime next_due() const;
   [[nodiscard]] bool busy(const ActionCall& call) const;
   [[nodiscard]] bool breaker_open() const { return breaker_since_.has_value(); }
   [[nodiscard]] const Counts& counts() const { return counts_; }

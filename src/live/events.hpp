@@ -14,6 +14,7 @@
 #include "live/actions.hpp"
 #include "live/jobs.hpp"
 #include "live/study.hpp"
+#include "live/submissions.hpp"
 
 namespace schedmate::live {
 
@@ -55,7 +56,7 @@ struct Decided {
 /// Time has passed.
 struct Ticked {};
 using Event =
-    std::variant<Listed, Appended, Returned, Proposed, Studied, Witnessed, Decided, Ticked>;
+    std::variant<Listed, Appended, Returned, Proposed, Studied, Witnessed, Requested, Decided, Ticked>;
 
 // Effects: what is to be done.
 struct Append {
@@ -77,6 +78,7 @@ struct Examine {
 struct Answer {
   std::uint64_t number = 0;
   Result<std::int64_t> result;  ///< of an undo the new action, else the action
+  bool repeated = false;        ///< of a request that was made before
 };
 /// For those who follow: it has changed.
 struct Noted {
@@ -84,6 +86,7 @@ struct Noted {
   std::string id;
   ActionState state = ActionState::planned;     ///< of an action
   Change::Kind change = Change::Kind::altered;  ///< of a job
+  std::string job{};                            ///< of a new action: which it is about
 };
 /// The loop is over.
 struct Stop {

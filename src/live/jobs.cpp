@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
@@ -23,6 +24,41 @@ std::optional<JobPhase> phase_named(std::string_view name) {
   const auto* const found = std::ranges::find(phases, name);
   if (found == phases.end()) return std::nullopt;
   return static_cast<JobPhase>(found - phases.begin());
+}
+
+nlohmann::json past_document(const std::vector<PastRun>& past) {
+  nlohmann::json runs = nlohmann::json::array();
+  for (const PastRun& run : past) {
+    nlohmann::json nodes = nlohmann::json::array();
+    for (const NodeGpus& node : run.nodes) nodes.push_back({node.node, node.gpus});
+    runs.push_back({{"restarts", run.restarts},
+                    {"started_s", seconds_of(run.started.value_or(never))},
+                    {"ended_s", seconds_of(run.ended.value_or(never))},
+                    {"state", to_string(run.end_state)},
+                    {"nodes", std::move(nodes)}});
+  }
+  return runs;
+}
+
+/// What is not as past_document() writes it is left out.
+std::vector<PastRun> past_of(const nlohmann::json& runs) {
+  const auto instant = [](const nlohmann::json& seconds) {
+    const SimTime when = at(seconds.get<std::int64_t>());
+    return when == never ? std::nullopt : std::optional(when);
+  };
+  std::vector<PastRun> past;
+  try {  // the library throws on what is missing or of another kind
+    for (const nlohmann::json& each : runs) {
+      PastRun run{each.at("restarts"), instant(each.at("started_s")), instant(each.at("ended_s")),
+                  end_state_named(each.at("state").get<std::string>()).value_or(EndState::unknown)};
+      for (const nlohmann::json& node : each.at("nodes"))
+        run.nodes.push_back({node.at(0), node.at(1)});
+      past.push_back(std::move(run));
+    }
+  } catch (const std::exception&) {
+    return past;
+  }
+  return past;
 }
 
 }  // namespace
@@ -44,9 +80,19 @@ std::size_t Jobs::waiting() const {
 }
 
 void Jobs::arrive(Attempt& attempt, const SeenJob& seen, std::vector<Change>& changes) {
-  attempt = {.number = ++numbers_, .seen = seen, .starts = 0};
+  attempt = {.number = ++numbers_, .seen = seen, .starts = 0, .past = std::move(attempt.past)};
   attempt.seen.phase = JobPhase::queued;
   changes.push_back({Change::Kind::arrived, attempt, {}});
+}
+
+/// The attempt is over and another one follows.
+void Jobs::remember(Attempt& attempt) {
+  constexpr std::size_t most_runs = 20, most_nodes = 32;
+  const SeenJob& seen = attempt.seen;
+  PastRun run{seen.restarts, seen.started, seen.ended, seen.end_state, seen.nodes};
+  if (run.nodes.size() > most_nodes) run.nodes.resize(most_nodes);
+  attempt.past.push_back(std::move(run));
+  if (attempt.past.size() > most_runs) attempt.past.erase(attempt.past.begin());
 }
 
 /// Was it sent back to the queue?
@@ -66,6 +112,7 @@ void Jobs::follow(Attempt& attempt, const SeenJob& seen, SimTime now,
       attempt.seen.ended = now;
       changes.push_back({Change::Kind::ended, attempt, before});
     }
+    remember(attempt);
     arrive(attempt, seen, changes);
   }
   if (attempt.seen.phase == JobPhase::ended) {  // its life was told
@@ -119,9 +166,11 @@ std::vector<Change> Jobs::take(const Listing& listing) {
       continue;
     }
     if (found != jobs_.end() && seen.submitted < found->second.seen.submitted) continue;
+    if (seen.ended && *seen.ended < ended_since_) continue;  // its life was told
     Attempt& attempt = jobs_[seen.id];
     if (found != jobs_.end() && attempt.seen.phase != JobPhase::ended)
       changes.push_back({Change::Kind::vanished, attempt, attempt.seen});
+    attempt.past.clear();  // of another job
     arrive(attempt, seen, changes);
     follow(attempt, seen, listing.now, changes);
   }
@@ -151,12 +200,15 @@ void sort_for_policies(std::vector<Change>& changes) {
 
 std::string Jobs::text(const Attempt& attempt) {
   const SeenJob& seen = attempt.seen;
-  return nlohmann::json({{"id", seen.id},
-                         {"submitted_s", seconds_of(seen.submitted)},
-                         {"restarts", seen.restarts},
-                         {"phase", phases.at(static_cast<std::size_t>(seen.phase))},
-                         {"started_s", seconds_of(seen.started.value_or(never))}})
-      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  nlohmann::json document{{"id", seen.id},
+                          {"submitted_s", seconds_of(seen.submitted)},
+                          {"restarts", seen.restarts},
+                          {"user", seen.user},
+                          {"gpus", seen.gpus},
+                          {"phase", phases.at(static_cast<std::size_t>(seen.phase))},
+                          {"started_s", seconds_of(seen.started.value_or(never))}};
+  if (!attempt.past.empty()) document["past"] = past_document(attempt.past);
+  return document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 Result<void> Jobs::restore(std::string_view text) {
@@ -183,6 +235,10 @@ Result<void> Jobs::restore(std::string_view text) {
   attempt.seen.submitted = at(*submitted);
   attempt.seen.restarts = *restarts;
   attempt.seen.phase = *phase;
+  attempt.seen.user = word("user");
+  attempt.seen.gpus = static_cast<std::int32_t>(whole("gpus").value_or(0));
+  if (const auto past = document.find("past"); past != document.end())
+    attempt.past = past_of(*past);
   if (at(*started) != never) attempt.seen.started = at(*started);
   if (*phase != JobPhase::queued) attempt.starts = ++starts_;
   return {};

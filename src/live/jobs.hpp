@@ -16,11 +16,20 @@
 
 namespace schedmate::live {
 
+/// An attempt before the present one.
+struct PastRun {
+  std::int64_t restarts = 0;
+  std::optional<SimTime> started{}, ended{};
+  EndState end_state = EndState::unknown;
+  std::vector<NodeGpus> nodes{};  ///< the first ones, where there are many
+};
+
 /// One attempt of a job.
 struct Attempt {
-  std::uint64_t number = 0;  ///< never used again in this process; 0: not read yet by this one
-  SeenJob seen;              ///< at the last reading that showed it
-  std::uint64_t starts = 0;  ///< in which place it started, among all; 0: it has not
+  std::uint64_t number = 0;     ///< never used again in this process; 0: not read yet by this one
+  SeenJob seen;                 ///< at the last reading that showed it
+  std::uint64_t starts = 0;     ///< in which place it started, among all; 0: it has not
+  std::vector<PastRun> past{};  ///< of this job, oldest first; the last ones
 };
 
 struct Change {
@@ -71,6 +80,7 @@ class Jobs {
   [[nodiscard]] static bool is_new_attempt(const SeenJob& before, const SeenJob& seen);
   void follow(Attempt& attempt, const SeenJob& seen, SimTime now, std::vector<Change>& changes);
   void arrive(Attempt& attempt, const SeenJob& seen, std::vector<Change>& changes);
+  static void remember(Attempt& attempt);
 
   std::map<std::string, Attempt> jobs_;
   std::uint64_t numbers_ = 0, starts_ = 0;

@@ -33,6 +33,8 @@ Loop::Loop(LoopOptions options, const Past& past, SimTime now)
       ordering_->restore(name, value);
     else if (name == kept_read)
       jobs_.know_what_was_read(value);
+  submissions_.restore(past.kept);
+  ledger_.restore(past.kept);
 }
 
 std::vector<Effect> Loop::step(const Event& event, SimTime now) {
@@ -53,6 +55,7 @@ SimTime Loop::next_reading() const {
 SimTime Loop::next_wake() const {
   SimTime next = never;
   for (const auto& [number, until] : profiles_) next = std::min(next, until);
+  next = std::min(next, actions_.next_due());
   if (actions_.settings().modes.order == Mode::observe) return next;
   for (const auto& [name, pool] : pools_) next = std::min(next, pool.cluster.next_call());
   return next;
@@ -108,7 +111,7 @@ void Loop::take(const Decided& event, SimTime now) {
     case close_breaker:
       actions_.close_breaker(event.by, now);
   }
-  answers_.push_back({event.number, std::move(result)});
+  answers_.push_back({event.number, std::move(result), false});
 }
 
 void Loop::take(const Appended& event, SimTime /*now*/) {
@@ -158,7 +161,7 @@ void Loop::ask_to_list() {
   if (listing_) return;
   listing_ = true;
   reread_ = false;
-  effects_.emplace_back(List{++readings_, jobs_.ended_since()});
+  effects_.emplace_back(List{++readings_, std::min(jobs_.ended_since(), actions_.looks_back_to())});
 }
 
 void Loop::flush(SimTime now) {
@@ -169,6 +172,8 @@ void Loop::flush(SimTime now) {
   for (auto& [what, by, note] : record.remarks)
     batch_.remarks.push_back({std::move(what), now, std::move(by), std::move(note)});
   if (record.past) batch_.kept.push_back({std::string(kept_past), std::move(*record.past)});
+  std::ranges::move(submissions_.take(now), std::back_inserter(batch_.kept));
+  std::ranges::move(ledger_.take(), std::back_inserter(batch_.kept));
   if (nothing_to_record()) {  // repeated calls need no new record
     give(answers_);
     return take(Appended{}, now);
@@ -196,13 +201,13 @@ bool Loop::nothing_to_record() const {
 }
 
 void Loop::note_actions() {
-  const auto note = [&](std::int64_t id, ActionState state) {
+  const auto note = [&](std::int64_t id, ActionState state, const std::string& job) {
     ++counts_.steps.at(static_cast<std::size_t>(state));
-    effects_.emplace_back(Noted{Noted::What::action, std::to_string(id), state, {}});
+    effects_.emplace_back(Noted{Noted::What::action, std::to_string(id), state, {}, job});
   };
-  for (const journal::NewStep& step : batch_.steps) note(step.action, step.step.state);
+  for (const journal::NewStep& step : batch_.steps) note(step.action, step.step.state, "");
   for (const Action& action : batch_.actions)
-    for (const ActionStep& step : action.steps) note(action.id, step.state);
+    for (const ActionStep& step : action.steps) note(action.id, step.state, action.call.job);
 }
 
 // Jobs -------------------------------------------------------------------------------------------
@@ -211,6 +216,7 @@ void Loop::tell(const Change& change, SimTime now) {
   ++counts_.changes.at(static_cast<std::size_t>(change.kind));
   effects_.emplace_back(Noted{Noted::What::job, change.attempt.seen.id, {}, change.kind});
   if (change.kind == Change::Kind::altered) return;
+  if (change.kind == Change::Kind::ended) ledger_.note(change.attempt.seen, now);
   const SeenJob& seen = change.attempt.seen;
   nlohmann::json body{{"submitted_s", seconds_of(seen.submitted)},
                       {"restarts", seen.restarts},

@@ -24,8 +24,10 @@
 #include "live/actions.hpp"
 #include "live/events.hpp"
 #include "live/jobs.hpp"
+#include "live/ledger.hpp"
 #include "live/lives.hpp"
 #include "live/ordering.hpp"
+#include "live/submissions.hpp"
 #include "live/virtual_cluster.hpp"
 #include "live/witnesses.hpp"
 
@@ -84,6 +86,7 @@ class Loop {
   [[nodiscard]] const Ordering* ordering() const { return ordering_ ? &*ordering_ : nullptr; }
   [[nodiscard]] const Counts& counts() const { return counts_; }
   [[nodiscard]] const Witnesses& witnesses() const { return witnesses_; }
+  [[nodiscard]] const Ledger& ledger() const { return ledger_; }
 
  private:
   struct Pool {
@@ -97,10 +100,12 @@ class Loop {
   void take(const Returned& event, SimTime now);
   void take(const Proposed& event, SimTime now);
   void take(const Studied& event, SimTime now);
+  void take(const Requested& event, SimTime now);
   void take(const Decided& event, SimTime now);
   void take(const Ticked& event, SimTime now);
   void take(const Witnessed& event, SimTime now);
 
+  [[nodiscard]] std::optional<Answer> answered_before(const Requested& event) const;
   void tell(const Change& change, SimTime now);
   void keep_jobs(const std::vector<Change>& changes);
   void see_nodes(const Listing& listing, SimTime now);
@@ -140,6 +145,8 @@ class Loop {
   Actions actions_;
   std::optional<Ordering> ordering_;
   Witnesses witnesses_;
+  Submissions submissions_;
+  Ledger ledger_;
   std::map<std::string, Pool, std::less<>> pools_;
   std::map<std::string, std::uint32_t, std::less<>> users_, pool_numbers_;
   std::map<std::uint64_t, std::string> ids_;     // jobs by the number of their attempt

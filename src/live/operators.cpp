@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What operators decide, and what takes an action back.
+/// What people decide: their requests, approvals, and what takes an action back.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "live/actions.hpp"
 
@@ -40,6 +41,21 @@ Result<ActionCall> undoing(const Action& action) {
 }
 
 }  // namespace
+
+Result<std::int64_t> Actions::request(ActionCall call, const std::string& by, SimTime now) {
+  const Mode mode = settings_.modes.of(area_of(call));
+  if (mode != Mode::act)
+    return fail(ErrorCode::conflict,
+                fmt::format("setting mode.order is {}: jobs are submitted and cancelled where "
+                            "SchedMate starts them; with act it does",
+                            name_of(mode)));
+  if (busy(call))
+    return fail(ErrorCode::conflict,
+                "another action for the same target is on its way; ask again in a moment");
+  Proposal proposal{.call = std::move(call)};
+  proposal.of_policy = true;
+  return record(std::move(proposal), {mode, 0, by, now});
+}
 
 Result<void> Actions::approve(std::int64_t id, const std::string& by, SimTime now) {
   Action* const action = find(id);

@@ -34,7 +34,7 @@ ClusterSpec with_profiler(ClusterSpec cluster, const Scheduler& scheduler) {
 
 ReplayCluster::ReplayCluster(const Trace& trace, const ClusterSpec& cluster,
                              const SimOptions& options, const Scheduler* host)
-    : trace_(trace), options_(options) {
+    : trace_(growing(trace)), options_(options) {
   outcomes_.resize(trace.jobs.size());
   if (host != nullptr)
     host_ = *host;
@@ -113,6 +113,15 @@ void ReplayCluster::follow_end(std::size_t vc, std::uint32_t row) {
   ended_.emplace(outcomes_[row].end, row);
 }
 
+void ReplayCluster::show(const Request& asked, Shown& job) {
+  job.seen.name = asked.submission.name;
+  job.seen.dir = asked.submission.dir;
+  job.seen.command = asked.submission.command;
+  job.seen.output = asked.submission.output;
+  job.seen.limit = asked.submission.limit;
+  job.seen.token = asked.token;
+}
+
 void ReplayCluster::follow(std::size_t vc, const View& view) {
   ++version_;
   for (const JobId id : view.arrived) {
@@ -133,6 +142,8 @@ void ReplayCluster::follow(std::size_t vc, const View& view) {
     job.seen.user = trace_.users[trace_.jobs[row].user];
     job.seen.partition = vcs_[job.home].name;
     job.seen.gpus = info.gpus;
+    if (const auto asked = submitted_.find(row); asked != submitted_.end())
+      show(asked->second, job);
     present_.insert(row);
   }
 }
@@ -200,11 +211,9 @@ Result<Abilities> ReplayCluster::abilities(Deadline /*within*/) {
   const auto lack = [&](ActionKind kind, std::string_view why) {
     made.lacks[static_cast<std::size_t>(kind)] = why;
   };
-  lack(ActionKind::submit, "the trace alone submits jobs");
   lack(ActionKind::requeue_excluding, "jobs of a replay do not fail");
   lack(ActionKind::release_spare, "a replay has no spare nodes");
   lack(ActionKind::test_nodes, "a replay runs no tests");
-  lack(ActionKind::cancel, "jobs of a replay run to their end");
   if (!host_) return made;
   lack(ActionKind::start, "the cluster's own scheduler starts jobs");
   lack(ActionKind::evict, "the cluster's own scheduler starts jobs");
@@ -223,6 +232,8 @@ Listing ReplayCluster::changes(SimTime ended_since, std::int64_t version) const 
     rows.insert(ended->second);
   for (const std::uint32_t row : rows)
     if (const Shown& job = jobs_.at(row); job.version > version) listing.jobs.push_back(job.seen);
+  // Rows that were submitted besides stand behind those of the trace.
+  std::ranges::stable_sort(listing.jobs, {}, &SeenJob::submitted);
   if (nodes_version_ <= version) return listing;
   for (const Vc& vc : vcs_)
     for (std::uint32_t node = 0; node < vc.reasons.size(); ++node)
@@ -243,9 +254,11 @@ Result<std::optional<SeenJob>> ReplayCluster::job(const std::string& id, Deadlin
   return found->second.seen;
 }
 
-Result<std::optional<std::string>> ReplayCluster::find_submission(const std::string& /*token*/,
+Result<std::optional<std::string>> ReplayCluster::find_submission(const std::string& token,
                                                                   Deadline /*within*/) {
-  return std::nullopt;
+  const auto row = tokens_.find(token);
+  if (row == tokens_.end()) return std::nullopt;
+  return std::string(trace_.jobs[row->second].id);
 }
 
 CallReply ReplayCluster::call(const ActionCall& call, Deadline within) {
@@ -258,6 +271,7 @@ CallReply ReplayCluster::call(const ActionCall& call, Deadline within) {
     advance(now_);
     return reply;
   }
+  if (call.kind == ActionKind::submit) return submit(call);
   const auto row = rows_.find(call.job);
   const auto found = row == rows_.end() ? jobs_.end() : jobs_.find(row->second);
   if (found == jobs_.end()) return refused(fmt::format("no job {}", call.job));
@@ -270,6 +284,7 @@ CallReply ReplayCluster::call(const ActionCall& call, Deadline within) {
     advance(now_);  // what needs no time has ended
     return reply;
   }
+  if (call.kind == ActionKind::cancel) return cancel(job);
   CallReply reply = change_job(job, call);
   if (host_ && reply.outcome == CallOutcome::done) tell_host(job, call.kind);
   return reply;
@@ -360,6 +375,49 @@ CallReply ReplayCluster::evict(Shown& job, const ActionCall& call) {
   ++job.seen.restarts;
   job.seen.nodes.clear();
   job.seen.started.reset();
+  return done;
+}
+
+/// It enters its queue at once. Each call is a job of its own, whatever its token.
+CallReply ReplayCluster::submit(const ActionCall& call) {
+  auto submission = read_submission(call);
+  if (!submission) return refused(submission.error().message);
+  const auto vc = submission->partition.empty()
+                      ? vcs_.begin()
+                      : std::ranges::find(vcs_, submission->partition, &Vc::name);
+  if (vc == vcs_.end()) return refused(fmt::format("no partition {}", submission->partition));
+  submission->partition = vc->name;
+  if (submission->gpus > vc->partition.nodes * vc->partition.gpus_per_node)
+    return refused(fmt::format("{} has fewer GPUs than {}", vc->name, submission->gpus));
+  std::size_t number = submitted_.size() + 1;
+  while (rows_.contains(fmt::format("s{}", number))) ++number;
+  const std::string id = fmt::format("s{}", number);
+  const std::uint32_t row = add_job(trace_, id, *submission, now_);
+  outcomes_.resize(trace_.jobs.size());
+  for (Vc& each : vcs_)
+    if (each.is_for_all) each.guests.resize(trace_.jobs.size());
+  rows_[id] = row;
+  if (!call.token.empty()) tokens_.emplace(call.token, row);
+  submitted_[row] = {std::move(*submission), call.token};
+  vc->engine->admit({.row = row, .enters = now_, .work = trace_.jobs[row].duration});
+  vc->engine->step(now_);
+  return {CallOutcome::done, {}, id};
+}
+
+/// It leaves its GPUs, or the queue, and has ended.
+CallReply ReplayCluster::cancel(Shown& job) {
+  if (job.seen.phase == JobPhase::ended) return refused("it has ended");
+  sim::Engine& engine = *vcs_[job.vc].engine;
+  if (job.seen.phase == JobPhase::running)
+    engine.decide(now_, [&](const View&, Plan& plan) { plan.evict(job.id); });
+  engine.withdraw(job.id, now_);
+  engine.step(now_);
+  const std::uint32_t row = rows_.at(job.seen.id);
+  job.seen.phase = JobPhase::ended;
+  job.seen.end_state = EndState::cancelled;
+  job.seen.ended = now_;
+  present_.erase(row);
+  ended_.emplace(now_, row);
   return done;
 }
 

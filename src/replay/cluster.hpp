@@ -5,8 +5,8 @@
 /// jobs goes on as in simulate(), but nobody decides anything except whoever calls; a VC without
 /// jobs of its own takes those of all, and whoever is evicted there begins anew in its own. With a
 /// host it starts jobs by that policy, as simulate() does, but no job that is held, and those of a
-/// higher order first. Nodes are called VC-NUMBER. Time stands still until advance(). One thread at
-/// a time.
+/// higher order first. Nodes are called VC-NUMBER. Jobs may be submitted besides (submission.hpp).
+/// Time stands still until advance(). One thread at a time.
 
 #include <map>
 #include <memory>
@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "replay/submission.hpp"
 #include "sim/engine.hpp"
 
 namespace schedmate::replay {
@@ -66,6 +67,11 @@ class ReplayCluster final : public Connector {
     bool comes_back = false;       // to the queue, released
   };
   [[nodiscard]] sim::EngineInput input_of(std::size_t vc, std::vector<sim::EngineJob> jobs);
+  struct Request {
+    Submission submission;
+    std::string token;
+  };
+  static void show(const Request& asked, Shown& job);
   void follow(std::size_t vc, const View& view);
   void follow_end(std::size_t vc, std::uint32_t row);
   void follow_host(const View& view, const Plan& plan);
@@ -77,11 +83,15 @@ class ReplayCluster final : public Connector {
   CallReply start(Shown& job, const ActionCall& call);
   CallReply evict(Shown& job, const ActionCall& call);
   void move(Shown& job, std::size_t to, bool measured);
+  CallReply submit(const ActionCall& call);
+  CallReply cancel(Shown& job);
   CallReply change_job(Shown& job, const ActionCall& call);
   void tell_host(Shown& job, ActionKind kind);
   CallReply change_node(const ActionCall& call);
 
-  const Trace& trace_;
+  Trace trace_;                                               // with the jobs that were submitted
+  std::map<std::uint32_t, Request> submitted_;                // by row
+  std::map<std::string, std::uint32_t, std::less<>> tokens_;  // the first row with each
   std::vector<JobOutcome> outcomes_;
   std::vector<Vc> vcs_;
   std::map<std::string, std::uint32_t, std::less<>> rows_;  // by job id

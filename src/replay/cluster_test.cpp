@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "tests/support/connector_suite.hpp"
 #include "tests/support/need.hpp"
 #include "tests/support/small.hpp"
@@ -88,6 +90,59 @@ TEST_CASE("jobs share GPUs only where the call says with whom") {
   CHECK(cluster.call(beside, soon).outcome == CallOutcome::refused);
   beside.shared_with = "j0";
   CHECK(cluster.call(beside, soon).outcome == CallOutcome::done);
+}
+
+SeenJob submitted(ReplayCluster& cluster, std::string request) {
+  ActionCall call{.kind = ActionKind::submit};
+  call.text = std::move(request);
+  call.user = "ann";
+  const CallReply reply = cluster.call(call, soon);
+  REQUIRE(reply.outcome == CallOutcome::done);
+  return need(cluster.job(reply.job, soon)).value();
+}
+
+TEST_CASE("a submitted job runs as long as its request says, at most until its limit") {
+  struct Row {
+    const char* request;
+    std::int64_t ends_s;
+    EndState state;
+  };
+  for (const Row& row :
+       {Row{R"({"run_s": 30, "limit_s": 50})", 30, EndState::completed},
+        Row{R"({"run_s": 90, "limit_s": 50})", 50, EndState::timeout},
+        Row{R"({"limit_s": 50})", 50, EndState::completed}, Row{"{}", 3600, EndState::completed},
+        Row{R"({"run_s": 0})", 0, EndState::completed}}) {
+    INFO(std::string(row.request));
+    ReplayCluster cluster(four_jobs(), testing::small_cluster({1}, 4), {});
+    cluster.advance(at(7));
+    const SeenJob seen = submitted(cluster, row.request);
+    CHECK(seen.submitted == at(7));
+    CHECK(cluster.call(start_of(cluster, seen.id, {{"vc0-0", {3}}}), soon).outcome ==
+          CallOutcome::done);
+    cluster.advance(at(7000));
+    const SeenJob ended = need(cluster.job(seen.id, soon)).value();
+    CHECK(ended.ended == at(7 + row.ends_s));
+    CHECK(ended.end_state == row.state);
+  }
+}
+
+TEST_CASE("a submitted job goes to the partition that it names, and has an id of its own") {
+  const Trace trace = testing::small_trace({{.vc = 0}, {.vc = 1}, {.submit_s = 100, .vc = 0}});
+  ReplayCluster cluster(trace, testing::small_cluster({1, 1}), {});
+  cluster.advance(at(10));
+  CHECK(submitted(cluster, R"({"partition": "vc1"})").partition == "vc1");
+  CHECK(submitted(cluster, "{}").partition == "vc0");
+  const SeenJob full =
+      submitted(cluster, R"({"dir": "/d", "command": "c", "output": "/o", "name": "n"})");
+  CHECK(full.dir + full.command + full.output + full.name + full.user == "/dc/onann");
+  ActionCall elsewhere{.kind = ActionKind::submit};
+  elsewhere.text = R"({"partition": "vc2"})";
+  CHECK(cluster.call(elsewhere, soon).outcome == CallOutcome::refused);
+  cluster.advance(at(100));  // what the trace submits later stands behind them
+  const Listing listing = need(cluster.list(SimTime::min(), soon));
+  REQUIRE(listing.jobs.size() == 6);
+  CHECK(std::ranges::is_sorted(listing.jobs, {}, &SeenJob::submitted));
+  CHECK(listing.jobs.at(5).id == "j2");
 }
 
 }  // namespace

@@ -91,14 +91,14 @@ TEST_CASE("each call is in the ledger, with its outcome") {
   Served served(trace);
   RemoteCluster cluster(served.socket());
   need(cluster.advance(at(0), long_enough));
-  CHECK(cluster.call({.kind = ActionKind::cancel, .job = "j0"}, long_enough).outcome ==
+  CHECK(cluster.call({.kind = ActionKind::test_nodes, .job = "j0"}, long_enough).outcome ==
         CallOutcome::refused);
   CHECK(
       cluster.call({.kind = ActionKind::annotate, .job = "j0", .text = "x"}, long_enough).outcome ==
       CallOutcome::done);
   CHECK(served.ledger() ==
-        "{\"now_s\":0,\"call\":{\"kind\":\"cancel\",\"job\":\"j0\"},\"reply\":{\"outcome\":"
-        "\"refused\",\"text\":\"jobs of a replay run to their end\",\"job\":\"\"}}\n"
+        "{\"now_s\":0,\"call\":{\"kind\":\"test_nodes\",\"job\":\"j0\"},\"reply\":{\"outcome\":"
+        "\"refused\",\"text\":\"a replay runs no tests\",\"job\":\"\"}}\n"
         "{\"now_s\":0,\"call\":{\"kind\":\"annotate\",\"job\":\"j0\",\"text\":\"x\"},"
         "\"reply\":{\"outcome\":\"done\",\"text\":\"\",\"job\":\"\"}}\n");
 }

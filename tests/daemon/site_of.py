@@ -2,9 +2,11 @@
 """A daemon and its replay in a folder of their own, for tests."""
 import atexit
 import gzip
+import hashlib
 import http.client
 import json
 import pathlib
+import secrets
 import socket
 import subprocess
 import tempfile
@@ -23,11 +25,31 @@ class Site:
             '[[vc]]\nname = "{}"\nnodes = {}\ngpus_per_node = 8\n'.format(*line.split(",")) for line in vcs))
         self.config = self.folder / "config.toml"
         self.config.write_text(
-            f'state_dir = "{self.state}"\n[listen]\nunix = "{self.folder}/api.sock"\n{listen}\n[cluster]\nname = "venus"\n'
+            f'state_dir = "{self.state}"
+[listen]
+unix = "{self.folder}/api.sock"
+{listen or self.door()}
+[cluster]
+name = "venus"
+'
             f'[cluster.replay]\ntrace = "helios:{self.folder}/jobs.csv"\nfile = "{self.folder}/cluster.toml"\n' + settings)
         self.replay = subprocess.Popen([daemon, "--config", self.config, "--replay"], stderr=subprocess.DEVNULL)
         atexit.register(self.replay.kill)
         self.wait(lambda: (self.state / "replay.sock").exists(), "the replay listens")
+
+    def door(self):
+        """By TCP, for the tokens of ann and bob (owners), vic (viewer) and olga (operator)."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.tokens = {name: "smt_" + secrets.token_hex(32) for name in ("ann", "bob", "vic", "olga")}
+        roles = {"vic": "viewer", "olga": "operator"}
+        file = self.folder / "tokens"
+        file.write_text("".join(
+            f"{hashlib.sha256(token.encode()).hexdigest()}\t{roles.get(name, 'owner')}\t{name}\t0\t{name}'s\n"
+            for name, token in self.tokens.items()))
+        file.chmod(0o600)
+        return f'tcp = "127.0.0.1:{self.port}"\n[access]\ntokens_file = "{file}"\n'
 
     def start(self):
         started = subprocess.Popen([self.daemon, "--config", self.config], stderr=subprocess.PIPE)
@@ -46,16 +68,27 @@ class Site:
                 raise SystemExit(f"FAILED: not in {seconds} s: {what}")
             time.sleep(0.05)
 
-    def ask(self, method, path):
-        """Status and document."""
+    def ask(self, method, path, body=None, headers=None, token=None):
+        """Status and document, as the operator by the unix socket, or by a token."""
+        if token:
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+            headers = {**(headers or {}), "Authorization": f"Bearer {token}"}
+        else:
+            connection = self.by_socket()
+        text = body if body is None or isinstance(body, str) else json.dumps(body)
+        if text is not None:
+            headers = {"Content-Type": "application/json", **(headers or {})}
+        connection.request(method, path, text, headers or {})
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        return answer.status, json.loads(text) if text.startswith("{") else text
+
+    def by_socket(self):
         connection = http.client.HTTPConnection("localhost", timeout=30)
         connection.sock = socket.socket(socket.AF_UNIX)
         connection.sock.settimeout(30)
         connection.sock.connect(f"{self.folder}/api.sock")
-        connection.request(method, path)
-        answer = connection.getresponse()
-        text = answer.read().decode()
-        return answer.status, json.loads(text) if text.startswith("{") else text
+        return connection
 
     def answers(self):
         try:

@@ -31,6 +31,8 @@ class Suite {
     starts();
     drains();
     evictions();
+    submissions();
+    cancellations();
     lacking();
     ends();
   }
@@ -270,6 +272,49 @@ class Suite {
     check_refused(start(*runs, 0), "another attempt");
     check_done(start(again, 0));
     check_refused(evict, "another attempt");
+  }
+
+  SeenJob submitted(const std::string& token) {
+    ActionCall submit{.kind = ActionKind::submit};
+    submit.text = R"({"name": "made", "gpus": 1, "limit_s": 60})";
+    submit.user = "ann";
+    submit.token = token;
+    const CallReply reply = call(submit);
+    REQUIRE(reply.outcome == CallOutcome::done);
+    return job(reply.job);
+  }
+
+  void submissions() {
+    if (!can(ActionKind::submit)) return;
+    ActionCall wrong{.kind = ActionKind::submit};
+    for (const char* text : {"", "no request", "[]", R"({"gpus": 0})", R"({"gpus": 1000000})"})
+      check_refused(as(wrong, [&](ActionCall& each) { each.text = text; }), text);
+    const SeenJob first = submitted("key 1");
+    CHECK(first.phase == JobPhase::queued);
+    CHECK(first.token == "key 1");
+    CHECK(first.user == "ann");
+    CHECK(first.name == "made");
+    CHECK(first.gpus == 1);
+    CHECK(first.limit == Seconds(60));
+    CHECK(need(trial_.connector.find_submission("key 1", trial_.within)) == first.id);
+    CHECK(std::ranges::count(read().jobs, first.id, &SeenJob::id) == 1);
+    CHECK(submitted("key 2").id != first.id);
+  }
+
+  void cancellations() {
+    if (!can(ActionKind::cancel) || !can(ActionKind::submit) || !can(ActionKind::start)) return;
+    const SeenJob waits = submitted("key 3"), runs = submitted("key 4");
+    check_wrong_jobs(of(ActionKind::cancel, waits));
+    check_done(of(ActionKind::cancel, waits));
+    CHECK(job(waits.id).end_state == EndState::cancelled);
+    CHECK(!job(waits.id).started);
+    check_done(start(runs, 2));
+    check_done(of(ActionKind::cancel, runs));
+    CHECK(job(runs.id).phase == JobPhase::ended);
+    CHECK(job(runs.id).started);
+    CHECK(job(runs.id).ended);
+    check_refused(of(ActionKind::cancel, runs), "it has ended");
+    check_done(start(submitted("key 5"), 2));  // its GPUs are free again
   }
 
   void lacking() {

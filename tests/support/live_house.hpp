@@ -96,6 +96,13 @@ class LiveHouse {
     return driver_->answers().back().result;
   }
 
+  /// Somebody asks for it; the last answer that was given.
+  live::Answer request(const live::Requested& asked) {
+    tell(asked);
+    return driver_->answers().back();
+  }
+  [[nodiscard]] std::size_t answers() const { return driver_->answers().size(); }
+
   [[nodiscard]] live::Loop& loop() { return *loop_; }
   [[nodiscard]] bool over() const { return driver_->over(); }
   [[nodiscard]] const std::map<std::int64_t, Action>& book() const { return book_; }

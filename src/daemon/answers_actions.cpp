@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Actions, decisions about them, and the audit chain.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.hpp"
+#include "core/action_json.hpp"
+#include "daemon/parts.hpp"
+#include "http/routes.hpp"
+#include "journal/audit_json.hpp"
+#include "service/redaction.hpp"
+
+namespace schedmate::daemon {
+namespace {
+
+using http::RouteName;
+
+bool may_see(const http::Request& request, const Action& action, const State& state) {
+  if (request.caller.role == Role::cluster_operator) return true;
+  if (action.call.kind == ActionKind::submit)
+    return request.caller.may_see_jobs_of(action.call.user);
+  const live::Attempt* const attempt = state.loop.jobs().find(action.call.job);
+  return attempt != nullptr && attempt->seen.submitted == action.call.submitted &&
+         request.caller.may_see_jobs_of(attempt->seen.user);
+}
+
+http::Reply wrong_state(const std::string& word) {
+  std::vector<std::string_view> all;
+  for (int i = 0; i < action_states; ++i) all.push_back(name_of(static_cast<ActionState>(i)));
+  return http::error_reply(Error{ErrorCode::invalid, unknown_name("state", word, all)});
+}
+
+}  // namespace
+
+Document shown_action(const Action& action) {
+  if (action.call.kind != ActionKind::submit) return action_document(action);
+  Action shown = action;
+  shown.call.text = service::redacted(action.call.text);
+  Document made = action_document(shown);
+  constexpr std::string_view before = "job ";  // of the note that says which job it is
+  const std::string& note = action.steps.back().note;
+  const bool is_there = action.state() == ActionState::verified && note.starts_with(before);
+  made["job"] = is_there ? Document(note.substr(before.size())) : Document(nullptr);
+  return made;
+}
+
+std::optional<Action> find_action(std::int64_t id, const State& state) {
+  if (const Action* const open = state.loop.actions().find(id)) return *open;
+  auto kept = journal::read_actions({state.journal}, id - 1, 1);
+  if (!kept || kept->empty() || kept->front().id != id) return std::nullopt;
+  return std::move(kept->front());
+}
+
+http::Reply actions_reply(const http::Request& request, const State& state) {
+  const std::string word = query(request, "state");
+  if (!word.empty() && !action_state_of(word)) return wrong_state(word);
+  const auto since = parse_number<std::int64_t>(query(request, "since")).value_or(0);
+  const auto after = std::max(since, parse_number<std::int64_t>(query(request, "cursor"))
+                                         .value_or(std::min<std::int64_t>(since, 0)));
+  const std::size_t limit = limit_of(request);
+  const auto kept = journal::read_actions({state.journal}, after, limit);
+  if (!kept) return http::error_reply(kept.error());
+  Document list = Document::array();
+  for (const Action& action : *kept)
+    if (may_see(request, action, state) && (word.empty() || name_of(action.state()) == word))
+      list.push_back(shown_action(action));
+  const Document next = kept->size() < limit ? Document(nullptr) : Document(kept->back().id);
+  return http::json_reply(
+      {{"schema", "schedmate.actions.v1"}, {"actions", std::move(list)}, {"next", next}});
+}
+
+http::Reply one_action_reply(const http::Request& request, const State& state) {
+  const auto id = parse_number<std::int64_t>(request.ids.at(0));
+  const auto action = id ? find_action(*id, state) : std::nullopt;
+  if (!action || !may_see(request, *action, state))
+    return not_found(fmt::format("no action {}", request.ids.at(0)));
+  return http::json_reply(shown_action(*action));
+}
+
+http::Reply audit_reply(const http::Request& request, const State& state) {
+  const auto since = parse_number<std::int64_t>(query(request, "since")).value_or(-100);
+  const auto entries = journal::audit_entries({state.journal}, since, limit_of(request));
+  if (!entries) return http::error_reply(entries.error());
+  return http::json_reply(journal::audit_document(*entries));
+}
+
+std::optional<Result<live::Decided>> decision_of(const http::Request& request) {
+  using enum live::Decided::What;
+  live::Decided made{.what = close_breaker, .by = request.by};
+  switch (request.route->name) {
+    case RouteName::breaker_close:
+      break;
+    case RouteName::approve:
+      made.what = approve;
+      break;
+    case RouteName::reject:
+      made.what = reject;
+      break;
+    case RouteName::undo:
+      made.what = undo;
+      break;
+    default:
+      return std::nullopt;
+  }
+  if (request.json != nullptr && !request.json->is_object())
+    return fail(ErrorCode::invalid, "a decision has no body, or an object");
+  if (made.what == close_breaker) return made;
+  const auto id = parse_number<std::int64_t>(request.ids.at(0));
+  if (!id) return fail(ErrorCode::not_found, fmt::format("no action {}", request.ids.at(0)));
+  made.action = *id;
+  return made;
+}
+
+std::optional<http::Reply> past_decision(const live::Decided& asked, const State& state) {
+  if (asked.action == 0 || state.loop.actions().find(asked.action) != nullptr) return std::nullopt;
+  const auto action = find_action(asked.action, state);
+  if (!action) return std::nullopt;
+  const bool undoes = asked.what == live::Decided::What::undo;
+  return http::error_reply(
+      Error{ErrorCode::conflict,
+            fmt::format("action {} is {}, its end: {}", action->id, name_of(action->state()),
+                        undoes ? "there is nothing to undo" : "there is nothing to decide")});
+}
+
+http::Reply action_reply(std::int64_t id, const State& state) {
+  if (id == 0)
+    return http::json_reply(
+        {{"schema", "schedmate.breaker.v1"}, {"open", state.loop.actions().breaker_open()}});
+  const auto action = find_action(id, state);
+  return action ? http::json_reply(shown_action(*action))
+                : not_found(fmt::format("no action {}", id));
+}
+
+}  // namespace schedmate::daemon

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Jobs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.hpp"
+#include "daemon/life_document.hpp"
+#include "daemon/parts.hpp"
+#include "journal/audit.hpp"
+#include "service/redaction.hpp"
+
+namespace schedmate::daemon {
+namespace {
+
+Document nodes_of(const std::vector<NodeGpus>& nodes) {
+  Document all = Document::array();
+  for (const NodeGpus& node : nodes) all.push_back({{"node", node.node}, {"gpus", node.gpus}});
+  return all;
+}
+
+/// Why there is no job in that state; nothing for a word that means something.
+std::optional<http::Reply> wrong_job_state(const std::string& word) {
+  std::vector<std::string> words{"pending", "running", "unknown"};
+  for (const EndState state : known_end_states) words.push_back(lower_case(to_string(state)));
+  const std::vector<std::string_view> all(words.begin(), words.end());
+  if (word.empty() || std::ranges::find(all, word) != all.end()) return std::nullopt;
+  return http::error_reply(Error{ErrorCode::invalid, unknown_name("state", word, all)});
+}
+
+/// What was asked of the cluster, as far as it shows that.
+Document request_of_job(const SeenJob& job) {
+  const auto text = [](const std::string& told) {
+    return told.empty() ? Document(nullptr) : Document(service::redacted(told));
+  };
+  return {{"name", service::redacted(job.name)},
+          {"user", job.user},
+          {"partition", job.partition},
+          {"dir", text(job.dir)},
+          {"command", text(job.command)},
+          {"output", text(job.output)},
+          {"gpus", job.gpus},
+          {"limit_s", job.limit > Seconds(0) ? Document(job.limit.count()) : Document(nullptr)}};
+}
+
+Document attempt_document(const live::PastRun& run) {
+  Document made{{"restarts", run.restarts}, {"state", nullptr}, {"nodes", nodes_of(run.nodes)}};
+  put_instant(made, "started", run.started);
+  put_instant(made, "ended", run.ended);
+  return made;
+}
+
+/// Oldest first; the last is the present one.
+Document attempts_of(const live::Attempt& attempt) {
+  Document all = Document::array();
+  for (const live::PastRun& run : attempt.past) {
+    all.push_back(attempt_document(run));
+    all.back()["state"] = lower_case(to_string(run.end_state));
+  }
+  const SeenJob& seen = attempt.seen;
+  all.push_back(
+      attempt_document({seen.restarts, seen.started, seen.ended, seen.end_state, seen.nodes}));
+  all.back()["state"] = state_word(seen);
+  return all;
+}
+
+/// The last ones about this job, oldest first.
+Document actions_of(const SeenJob& seen, const State& state) {
+  std::map<std::int64_t, Action> found;
+  std::vector<std::int64_t> ended;
+  for (const std::int64_t id : state.job_actions.of(seen.id))
+    if (state.loop.actions().find(id) == nullptr) ended.push_back(id);
+  if (!ended.empty())
+    if (auto kept = journal::read_actions({state.journal}, ended))
+      for (Action& each : *kept) found[each.id] = std::move(each);
+  for (const auto& [id, action] : state.loop.actions().all())
+    if (action.call.job == seen.id) found[id] = action;
+  Document all = Document::array();
+  for (const auto& [id, action] : found)
+    if (action.call.job == seen.id && action.call.submitted == seen.submitted)
+      all.push_back(shown_action(action));
+  return all;
+}
+
+}  // namespace
+
+std::string state_word(const SeenJob& job) {
+  if (job.phase == JobPhase::queued) return "pending";
+  if (job.phase == JobPhase::running) return "running";
+  return lower_case(to_string(job.end_state));
+}
+
+Document job_document(const SeenJob& job) {
+  Document made{{"id", job.id},
+                {"name", service::redacted(job.name)},
+                {"user", job.user},
+                {"partition", job.partition},
+                {"state", state_word(job)},
+                {"gpus", job.gpus},
+                {"nodes", nodes_of(job.nodes)},
+                {"held", job.held},
+                {"restarts", job.restarts}};
+  put_instant(made, "submitted", job.submitted);
+  put_instant(made, "started", job.started);
+  put_instant(made, "ended", job.ended);
+  return made;
+}
+
+const std::string& JobTexts::of(const SeenJob& job, const live::Life* life) {
+  const auto [found, fresh] = texts_.try_emplace(job.id);
+  if (fresh) {
+    Document made = job_document(job);
+    add_life(life, made);
+    found->second = made.dump(-1, ' ', false, Document::error_handler_t::replace);
+    found->second.pop_back();
+  }
+  return found->second;
+}
+
+/// The cursor is the id of the last job of the page before.
+http::Reply jobs_reply(const http::Request& request, const State& state) {
+  const std::string user = query(request, "user"), word = query(request, "state");
+  const auto since = parse_number<std::int64_t>(query(request, "since"));
+  if (auto wrong = wrong_job_state(word)) return std::move(*wrong);
+  const std::size_t limit = limit_of(request);
+  std::string list;
+  std::string last;
+  Document next = nullptr;
+  std::size_t count = 0;
+  const auto& all = state.loop.jobs().all();
+  const std::string cursor = query(request, "cursor");
+  for (auto job = cursor.empty() ? all.begin() : all.upper_bound(cursor); job != all.end(); ++job) {
+    const SeenJob& seen = job->second.seen;
+    if (!request.caller.may_see_jobs_of(seen.user) || (!user.empty() && seen.user != user) ||
+        (!word.empty() && state_word(seen) != word) ||
+        (since && seconds_of(seen.submitted) < *since))
+      continue;
+    if (count == limit) {
+      next = last;
+      break;
+    }
+    if (count++ > 0) list += ',';
+    list += state.texts.of(seen, state.loop.lives().find(seen.id));
+    list += ",\"eta\":";
+    list += state.forecast != nullptr ? eta_text(*state.forecast, seen.id) : "null";
+    list += '}';
+    last = seen.id;
+  }
+  return http::text_reply(
+      fmt::format(R"({{"schema":"schedmate.jobs.v1","jobs":[{}],"next":{}}})", list, next.dump()),
+      "application/json");
+}
+
+const live::Attempt* seen_job(const http::Request& request, const State& state) {
+  const live::Attempt* const attempt = state.loop.jobs().find(request.ids.at(0));
+  return attempt != nullptr && request.caller.may_see_jobs_of(attempt->seen.user) ? attempt
+                                                                                  : nullptr;
+}
+
+http::Reply job_reply(const http::Request& request, const State& state) {
+  const live::Attempt* const attempt = seen_job(request, state);
+  if (attempt == nullptr) return not_found(fmt::format("no job {}", request.ids.at(0)));
+  const SeenJob& seen = attempt->seen;
+  Document made = job_document(seen);
+  made["eta"] = state.forecast != nullptr ? eta_of(*state.forecast, seen.id) : Document(nullptr);
+  if (const live::Ordering* const ordering = state.loop.ordering())
+    if (const auto place = ordering->place(attempt->number))
+      made["order"] = {{"now", place->now}, {"would_be", place->would_be}, {"of", place->of}};
+  const auto* const use = state.desk != nullptr ? state.desk->probes().use_of(seen) : nullptr;
+  made["use"] = use != nullptr ? probe::use_document(*use) : Document(nullptr);
+  add_whole_life(state.loop.lives().find(seen.id), made);
+  made["schema"] = "schedmate.job.v1";
+  made["request"] = request_of_job(seen);
+  made["attempts"] = attempts_of(*attempt);
+  made["actions"] = actions_of(seen, state);
+  return http::json_reply(made);
+}
+
+/// Jobs of others that it waits for are counted, not named.
+http::Reply why_reply(const http::Request& request, const State& state) {
+  const live::Attempt* const attempt = seen_job(request, state);
+  if (attempt == nullptr) return not_found(fmt::format("no job {}", request.ids.at(0)));
+  const SeenJob& seen = attempt->seen;
+  Document made{
+      {"schema", "schedmate.why.v1"},
+      {"job_id", seen.id},
+      {"state", state_word(seen)},
+      {"blocked_by", nullptr},
+      {"eta", state.forecast != nullptr ? eta_of(*state.forecast, seen.id) : Document(nullptr)}};
+  const auto* const all = state.forecast;
+  const auto found = all == nullptr ? decltype(all->jobs.end()){} : all->jobs.find(seen.id);
+  if (seen.phase != JobPhase::queued || all == nullptr || found == all->jobs.end())
+    return http::json_reply(made);
+  Document named = Document::array();
+  int others = 0;
+  for (const std::string& id : found->second.awaited) {
+    const live::Attempt* const awaited = state.loop.jobs().find(id);
+    if (awaited != nullptr && request.caller.may_see_jobs_of(awaited->seen.user))
+      named.push_back(id);
+    else
+      ++others;
+  }
+  made["blocked_by"] = {{"reason", name_of(found->second.block)},
+                        {"text", found->second.text},
+                        {"jobs", std::move(named)},
+                        {"jobs_of_others", others}};
+  return http::json_reply(made);
+}
+
+}  // namespace schedmate::daemon

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What became of GPU time.
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/json.hpp"
+#include "daemon/parts.hpp"
+
+namespace schedmate::daemon {
+namespace {
+
+double hours(std::int64_t seconds) { return as_known(static_cast<double>(seconds) / 3600, 9); }
+
+Document lost_of(const live::GpuTime& time) {
+  Document rows = Document::array();
+  for (int i = 0; i < live::loss_causes; ++i) {
+    const auto cause = static_cast<live::LossCause>(i);
+    const live::GpuTime::Loss& loss = time.lost.at(static_cast<std::size_t>(i));
+    if (loss.attempts == 0) continue;
+    rows.push_back({{"cause", name_of(cause)},
+                    {"gpu_h", hours(loss.gpu_s)},
+                    {"jobs", loss.attempts},
+                    {"method", method_of(cause)}});
+  }
+  return rows;
+}
+
+Document day_of(live::Ledger::Day day, const live::GpuTime& time) {
+  constexpr std::int64_t day_s = 86400;
+  Document row;
+  if (day == live::Ledger::before_days)
+    row["day"] = nullptr;
+  else
+    put_instant(row, "day", at(day * day_s));
+  if (!row["day"].is_null()) row["day"] = row["day"].get<std::string>().substr(0, 10);
+  row.erase("day_s");
+  row["used_gpu_h"] = hours(time.used_gpu_s);
+  row["lost_gpu_h"] = hours(time.lost_gpu_s());
+  row["saved_gpu_h"] = 0;
+  return row;
+}
+
+}  // namespace
+
+/// Each sees the sums of the jobs that he may see. What an action has saved is what would have
+/// happened without it, which nobody knows here: no row of `saved` so far.
+http::Reply ledger_reply(const http::Request& request, const State& state) {
+  const live::Ledger& ledger = state.loop.ledger();
+  live::GpuTime sum;
+  Document days = Document::array();
+  for (const auto& [day, users] : ledger.days()) {
+    live::GpuTime of_day;
+    bool is_seen = false;
+    for (const auto& [user, time] : users) {
+      if (!request.caller.may_see_jobs_of(user)) continue;
+      is_seen = true;
+      of_day.add(time);
+    }
+    if (!is_seen) continue;
+    sum.add(of_day);
+    days.push_back(day_of(day, of_day));
+  }
+  Document made{{"schema", "schedmate.ledger.v1"}};
+  put_instant(made, "since", ledger.since());
+  made["used_gpu_h"] = hours(sum.used_gpu_s);
+  made["jobs"] = sum.jobs;
+  made["lost"] = lost_of(sum);
+  made["saved"] = Document::array();
+  made["days"] = std::move(days);
+  return http::json_reply(made);
+}
+
+}  // namespace schedmate::daemon

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What the files of answers share.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/document.hpp"
+#include "daemon/answers.hpp"
+#include "http/request.hpp"
+
+namespace schedmate::daemon {
+
+/// RFC 3339 beside the seconds: {NAME: "...Z", NAME_s: N}; both null where there is none.
+void put_instant(Document& document, const std::string& name, std::optional<SimTime> when);
+
+[[nodiscard]] http::Reply not_found(std::string what);
+/// A query name whose value is to be a whole number and is none; nothing where all are.
+[[nodiscard]] std::optional<http::Reply> wrong_number(const http::Request& request);
+
+/// "" where the request has no such name.
+[[nodiscard]] std::string query(const http::Request& request, std::string_view name);
+[[nodiscard]] std::size_t limit_of(const http::Request& request);
+
+/// "pending", "running", or how it ended.
+[[nodiscard]] std::string state_word(const SeenJob& job);
+[[nodiscard]] Document job_document(const SeenJob& job);
+
+/// The one that the first {ID} names, where the caller may see it; else null.
+[[nodiscard]] const live::Attempt* seen_job(const http::Request& request, const State& state);
+
+/// As the caller may see it: without secrets. Of a submission with the `job` that it became.
+[[nodiscard]] Document shown_action(const Action& action);
+[[nodiscard]] std::optional<Action> find_action(std::int64_t id, const State& state);
+
+// Each of a route.
+[[nodiscard]] http::Reply jobs_reply(const http::Request& request, const State& state);
+[[nodiscard]] http::Reply job_reply(const http::Request& request, const State& state);
+[[nodiscard]] http::Reply why_reply(const http::Request& request, const State& state);
+[[nodiscard]] http::Reply cluster_reply(const http::Request& request, const State& state);
+[[nodiscard]] http::Reply ledger_reply(const http::Request& request, const State& state);
+[[nodiscard]] http::Reply actions_reply(const http::Request& request, const State& state);
+[[nodiscard]] http::Reply one_action_reply(const http::Request& request, const State& state);
+[[nodiscard]] http::Reply audit_reply(const http::Request& request, const State& state);
+
+}  // namespace schedmate::daemon
