@@ -11,8 +11,8 @@
 
 #include "daemon/first_forecasts.hpp"
 #include "daemon/forecasts.hpp"
-#include "daemon/probe_desk.hpp"
 #include "daemon/history.hpp"
+#include "daemon/probe_desk.hpp"
 #include "http/events.hpp"
 #include "http/metrics.hpp"
 #include "http/request.hpp"

@@ -16,11 +16,11 @@
 #include "base/own_files.hpp"
 #include "daemon/answers.hpp"
 #include "daemon/forecasts.hpp"
+#include "daemon/history.hpp"
 #include "daemon/probe_desk.hpp"
 #include "daemon/readings.hpp"
-#include "daemon/studies.hpp"
-#include "daemon/history.hpp"
 #include "daemon/requests.hpp"
+#include "daemon/studies.hpp"
 #include "daemon/worker.hpp"
 #include "http/events.hpp"
 #include "http/routes.hpp"
@@ -375,7 +375,7 @@ class Daemon {
     });
   }
   /// It may take long: time goes on meanwhile.
-  void carry_out(live::Examine& examine) { 
+  void carry_out(live::Examine& examine) {
     studies_.make(loops_, examine.study, readings_.client());
   }
   void carry_out(live::Answer& answer) {

@@ -57,9 +57,8 @@ http::Reply reply_of(Result<Document> result, const std::string& job) {
 }  // namespace
 
 Result<std::string> log_path_of(const SeenJob& job) {
-  std::string path = job.output.starts_with('/') || job.output.empty()
-                         ? job.output
-                         : job.dir + "/" + job.output;
+  std::string path =
+      job.output.starts_with('/') || job.output.empty() ? job.output : job.dir + "/" + job.output;
   if (path.starts_with('/')) return path;
   return fail(ErrorCode::not_found,
               fmt::format("the cluster does not tell where job {} logs", job.id));

@@ -43,8 +43,8 @@ void Studies::make(std::uint64_t loop, const live::Study& study, reader::Client*
     take_(loop, {number, std::move(finding)});
   };
   if (reader == nullptr)
-    return answer(fail(ErrorCode::unsupported,
-                       "nothing is read: setting reader.socket names no reader"));
+    return answer(
+        fail(ErrorCode::unsupported, "nothing is read: setting reader.socket names no reader"));
   auto request = reading_for(study);
   if (!request) return answer(tl::unexpected(request.error()));
   reader->ask(std::move(*request), [this, answer, study](Result<Document> read) {

@@ -30,7 +30,6 @@ class Studies {
   void remember(const SeenJob& job, const live::Life* life);
 
  private:
-
   Take take_;
   Historian historian_;  // of the worker's thread
   Worker worker_;        // last: it uses what stands above

@@ -55,8 +55,8 @@ struct Decided {
 };
 /// Time has passed.
 struct Ticked {};
-using Event =
-    std::variant<Listed, Appended, Returned, Proposed, Studied, Witnessed, Requested, Decided, Ticked>;
+using Event = std::variant<Listed, Appended, Returned, Proposed, Studied, Witnessed, Requested,
+                           Decided, Ticked>;
 
 // Effects: what is to be done.
 struct Append {
