@@ -62,10 +62,6 @@ Result<std::shared_ptr<const Replay>> read_replay(const Settings& settings) {
   if (spec.empty())
     return fail(ErrorCode::invalid,
                 "setting cluster.replay.trace: a replay needs a trace, as FORMAT:PATH");
-  if (!settings.text("cluster.replay.policy").empty())
-    return fail(ErrorCode::unsupported,
-                "setting cluster.replay.policy: a replay starts no jobs by itself so far; leave it "
-                "empty, so that schedmated does");
   auto trace = read_trace(spec, {});
   if (!trace) return of_setting("cluster.replay.trace", trace.error());
   auto made = std::make_shared<Replay>();

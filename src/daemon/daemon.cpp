@@ -315,8 +315,12 @@ class Daemon {
         return (void)(*question.answer)(std::move(*past));
       return put(question, std::move(*decision));
     }
-    if (auto request = request_of(question.request, state))
+    if (auto request = request_of(question.request, state)) {
+      if (const std::string lack = *request ? abilities_.lack((*request)->call.kind) : "";
+          !lack.empty())
+        *request = fail(ErrorCode::conflict, lack);
       return put(question, std::move(*request));
+    }
     (*question.answer)(answer_to(question.request, state, events_));
   }
 

@@ -217,6 +217,11 @@ Result<Abilities> ReplayCluster::abilities(Deadline /*within*/) {
   if (!host_) return made;
   lack(ActionKind::start, "the cluster's own scheduler starts jobs");
   lack(ActionKind::evict, "the cluster's own scheduler starts jobs");
+  constexpr std::string_view closed =
+      "setting cluster.replay.policy: this replay has a scheduler of its own, so that nobody else "
+      "submits or cancels jobs; leave it empty";
+  lack(ActionKind::submit, closed);
+  lack(ActionKind::cancel, closed);
   if (!host_->heeds_order)
     lack(ActionKind::set_order, "the policy of this replay has an order of its own alone");
   return made;

@@ -25,13 +25,7 @@ class Site:
             '[[vc]]\nname = "{}"\nnodes = {}\ngpus_per_node = 8\n'.format(*line.split(",")) for line in vcs))
         self.config = self.folder / "config.toml"
         self.config.write_text(
-            f'state_dir = "{self.state}"
-[listen]
-unix = "{self.folder}/api.sock"
-{listen or self.door()}
-[cluster]
-name = "venus"
-'
+            f'state_dir = "{self.state}"\n[listen]\nunix = "{self.folder}/api.sock"\n{listen or self.door()}\n[cluster]\nname = "venus"\n'
             f'[cluster.replay]\ntrace = "helios:{self.folder}/jobs.csv"\nfile = "{self.folder}/cluster.toml"\n' + settings)
         self.replay = subprocess.Popen([daemon, "--config", self.config, "--replay"], stderr=subprocess.DEVNULL)
         atexit.register(self.replay.kill)
