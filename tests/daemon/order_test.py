@@ -26,9 +26,9 @@ def ordered(daemon, trace):
     made = calls(site)
     expect("nothing but orders is called", {call["call"]["kind"] for call in made} == {"set_order"})
     expect("they raise, within the span", all(0 < call["call"]["order"] <= 1000 for call in made))
-    refused = [call["reply"]["text"] for call in made if call["reply"]["outcome"] != "done"]
-    expect("the cluster takes them, but for jobs that have just started", set(refused) <= {"it does not wait"}
-           and len(refused) < len(made) / 2)
+    # One order may start a job before the call for it comes.
+    expect("the cluster takes them, or the job runs by then", {call["reply"]["text"] for call in made} <=
+           {"", "it does not wait"} and sum(call["reply"]["outcome"] == "done" for call in made) > len(made) / 2)
     status, answer = site.ask("POST", "/api/v1/jobs", {"command": "x", "gpus": 1})
     expect("a submission is refused, with the setting", status == 409 and "cluster.replay.policy" in str(answer))
     expect("it is ready without reservation", site.ask("GET", "/readyz")[1]["reasons"] == [])
