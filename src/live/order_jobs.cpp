@@ -18,9 +18,9 @@ void Loop::order_jobs(const std::vector<Change>& changes, bool is_first, SimTime
     const SeenJob& seen = attempt.seen;
     if (change.kind == altered) ordering_->alter(attempt.number, change.before, seen);
     // Who came and started since the last reading is told of in another order, and waits no more.
-    if (const Attempt* const is = jobs_.find(seen.id);
-        change.kind == arrived && is != nullptr && is->number == attempt.number &&
-        is->seen.phase == JobPhase::queued)
+    if (const Attempt* const is = jobs_.find(seen.id); change.kind == arrived && is != nullptr &&
+                                                       is->number == attempt.number &&
+                                                       is->seen.phase == JobPhase::queued)
       ordering_->enter(known(*is), is->seen, now);
     if (change.kind != started && change.kind != ended && change.kind != vanished) continue;
     ordering_->leave(attempt.number);
