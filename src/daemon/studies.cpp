@@ -26,9 +26,7 @@ Result<reader::Request> reading_for(const live::Study& study) {
     request.what = reader::What::facts;
     request.dir = job.dir;
     request.command = job.command;
-    request.partition = job.partition;
     if (job.gpus > 0) request.gpus = job.gpus;
-    request.time_limit_s = job.limit.count();
     return request;
   }
   auto path = log_path_of(job);
