@@ -6,7 +6,7 @@ DESTDIR ?=
 export PREFIX DESTDIR
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo evaluation evaluation-full test test-san storm bench format tidy install clean
+.PHONY: help deps build demo live evaluation evaluation-full test test-san storm bench format tidy install clean
 
 help: ## list the targets
 	@echo "SchedMate: make TARGET"
@@ -21,6 +21,9 @@ build: ## build build/release/schedmate
 
 demo: build ## replay 13 days of a real 1,080-GPU cluster; advise three submissions of the example
 	scripts/demo.sh
+
+live: build ## the daemon beside those 13 days until Ctrl-C, with its page on http://127.0.0.1:8642/
+	scripts/live.sh
 
 evaluation: build ## compare hosts with host + SchedMate on Venus and Philly: docs/evaluation.md
 	build/release/schedmate evaluate experiments/*.toml --cite experiments/full/*.toml --out evaluation \

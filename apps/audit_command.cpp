@@ -8,19 +8,21 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "apps/command.hpp"
+#include "apps/daemon_call.hpp"
 #include "apps/flag_values.hpp"
 #include "base/own_files.hpp"
-#include "base/table.hpp"
 #include "base/words.hpp"
 #include "journal/audit_json.hpp"
+#include "screen/live_site_text.hpp"
 
 namespace schedmate {
 namespace {
 
 struct AuditFlags {
   bool verify = false;
+  bool of_folder = false;    ///< --state-dir names the journal
   std::int64_t since = -20;  ///< the last 20 entries
+  client::WhichDaemon which{};
 };
 
 Result<int> verify_chain(const CommandCall& call, const journal::JournalFile& file) {
@@ -48,24 +50,27 @@ Result<int> list_entries(const CommandCall& call, const journal::JournalFile& fi
     call.console.json(document);
     return 0;
   }
-  std::vector<std::vector<Cell>> rows;
-  for (const Document& entry : document["entries"]) {
-    const auto cell = [&](const char* key) {
-      const auto found = entry.find(key);
-      if (found == entry.end()) return std::string(unknown_cell);
-      return printable(found->is_string() ? found->get<std::string>() : in_one_line(*found));
-    };
-    const auto when_s = entry.find("when_s");
-    const bool dated = when_s != entry.end() && when_s->is_number_integer();
-    rows.push_back({cell("sequence"), dated ? call.session.environment.date(*when_s) : unknown_cell,
-                    cell("by"), cell("action"),
-                    entry.contains("what") ? cell("what") : cell("state"),
-                    entry.contains("call") ? cell("call") : cell("seen")});
-  }
-  const std::vector<TableColumn> names{{"entry"},  {"when", 2}, {"by", 3},
-                                       {"action"}, {"became"},  {"seen", 1, false, 24}};
-  call.console.text(table_text(names, rows, call.session.environment.columns));
+  call.console.text(
+      screen::audit_entries_text(document, screen::screen_style(call.session.environment)));
   return 0;
+}
+
+Result<int> run_audit(const CommandCall& call, const AuditFlags& flags) {
+  if (!flags.verify && !(flags.of_folder && flags.which.address.empty())) {
+    const auto daemon = client::daemon_if_any(call.session, flags.which);
+    if (!daemon) return tl::unexpected(daemon.error());
+    if (*daemon)
+      return show(
+          call,
+          client::ask(**daemon,
+                      {.path = fmt::format("/api/v1/audit?since={}&limit=10000", flags.since)},
+                      "schedmate.audit.v1"),
+          screen::audit_entries_text);
+  }
+  const std::string folder = call.session.state_dir();
+  if (const auto own = has_own_folder(folder); !own) return tl::unexpected(own.error());
+  const journal::JournalFile file{journal::journal_path(folder)};
+  return flags.verify ? verify_chain(call, file) : list_entries(call, file, flags.since);
 }
 
 }  // namespace
@@ -79,16 +84,22 @@ Command audit_command(const Parser& parser) {
                                "show the entries after this one; default: the last 20")
                    ->type_name("N"));
   parser.app.footer("Examples:\n  schedmate audit --verify\n  schedmate audit --since 0 --json");
-  return {.run = [flags](const CommandCall& call) -> Result<int> {
-            const std::string folder = call.session.state_dir();
-            if (const auto own = has_own_folder(folder); !own) return tl::unexpected(own.error());
-            const journal::JournalFile file{journal::journal_path(folder)};
-            return flags->verify ? verify_chain(call, file)
-                                 : list_entries(call, file, flags->since);
-          },
-          .check = [since = parser.app.get_option("--since"), flags]() -> Result<void> {
-            if (!flags->verify || since->count() == 0) return {};
-            return fail(ErrorCode::unsupported, "audit: --verify checks every entry; omit --since");
+  add_optional_daemon(parser.app, flags->which);
+  parser.app.get_option("--address")
+      ->description(
+          "ask the daemon there; default: the one whose socket answers, else the journal "
+          "is read");
+  return {.run = [flags](const CommandCall& call) { return run_audit(call, *flags); },
+          .check = [&app = parser.app, since = parser.app.get_option("--since"),
+                    flags]() -> Result<void> {
+            flags->of_folder = app.count("--state-dir") > 0;
+            if (flags->verify && since->count() > 0)
+              return fail(ErrorCode::unsupported,
+                          "audit: --verify checks every entry; omit --since");
+            if (flags->verify && !flags->which.address.empty())
+              return fail(ErrorCode::unsupported,
+                          "audit: --verify reads the journal itself (--state-dir); omit --address");
+            return {};
           }};
 }
 

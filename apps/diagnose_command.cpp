@@ -8,97 +8,55 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "apps/command.hpp"
-#include "base/table.hpp"
-#include "base/words.hpp"
+#include "apps/daemon_call.hpp"
+#include "screen/diagnosis_text.hpp"
+#include "screen/live_jobs_text.hpp"
 #include "service/diagnose.hpp"
-#include "service/redaction.hpp"
 
 namespace schedmate {
 namespace {
 
-std::string place_of(const LogEvidence& evidence) {
-  return fmt::format("{}:{}", printable(evidence.file), evidence.line);
-}
+struct DiagnoseFlags {
+  service::DiagnoseRequest request;
+  client::WhichDaemon which;
 
-std::string evidence_text(std::string_view title, const std::vector<LogEvidence>& list,
-                          bool with_role) {
-  if (list.empty()) return "";
-  std::vector<std::vector<std::string>> rows;
-  for (const LogEvidence& each : list) {
-    rows.push_back({"  " + place_of(each)});
-    if (with_role) rows.back().emplace_back(name_of(each.role));
-    rows.back().push_back(each.count > 1 ? fmt::format("{}  x {}", each.text, each.count)
-                                         : each.text);
+  /// Something beside an id, which a daemon has by itself.
+  [[nodiscard]] bool names_sources() const {
+    return request.logs.size() != 1 || !request.job.empty() || !request.kernel_logs.empty() ||
+           request.nvml || !request.readings.empty() || !request.good.empty();
   }
-  return fmt::format("\n{}\n{}", title, aligned(rows));
-}
+};
 
-/// "7 jobs of 3 users, always with n12 (jobs 9 8 5)".
-std::string seen_text(const EarlierOccurrences& seen) {
-  auto text =
-      fmt::format("{} of {}", counted(seen.jobs, "earlier job"), counted(seen.users, "user"));
-  if (!seen.nodes.empty()) text += fmt::format(", always with {}", fmt::join(seen.nodes, " "));
-  if (!seen.job_ids.empty()) text += printable(fmt::format(" ({})", fmt::join(seen.job_ids, " ")));
-  return text;
-}
-
-/// One line for each that was asked, and one for all that were not.
-std::string witness_text(const std::vector<Witness>& witnesses) {
-  std::string asked;
-  std::string missing;
-  for (const Witness& each : witnesses) {
-    if (!each.asked) {
-      missing += fmt::format("{}{} ({})", missing.empty() ? "" : ", ", each.name, each.says);
-      continue;
-    }
-    const auto* const word = !each.agrees ? "does not say" : *each.agrees ? "agrees" : "disagrees";
-    asked += fmt::format("  {} {}: {}\n", each.name, word, printable(each.says));
+Result<int> print_diagnosis(const CommandCall& call, const DiagnoseFlags& flags) {
+  const service::DiagnoseRequest& request = flags.request;
+  if (!flags.names_sources()) {
+    const auto job = job_of_daemon(call, flags.which, request.logs.front());
+    if (!job) return tl::unexpected(job.error());
+    if (*job)
+      return show_part(
+          call, **job, "diagnosis",
+          screen::live_diagnosis_text(**job, screen::screen_style(call.session.environment)));
   }
-  if (!missing.empty()) asked += fmt::format("  missing: {}\n", printable(missing));
-  return asked.empty() ? "" : "\nwitnesses\n" + asked;
-}
-
-std::string text_of(const Diagnosis& made, const std::vector<std::string>& notes) {
-  const auto verdict = made.judged ? name_of(made.verdict) : "not known";
-  std::vector<std::vector<std::string>> rows{{"class", std::string(verdict)}};
-  if (made.component != Component::none)
-    rows.push_back({"component", std::string(name_of(made.component))});
-  rows.push_back({"reason", printable(made.reason)});
-  if (made.verdict != FailureClass::none) {
-    rows.push_back({"recommendation", std::string(name_of(made.recommendation))});
-    if (!made.advice.empty()) rows.push_back({"", made.advice});
-  }
-  if (!made.nodes.empty()) rows.push_back({"nodes", fmt::format("{}", fmt::join(made.nodes, " "))});
-  rows.push_back({"confidence", fmt::format("{:.2f} ({})", made.confidence, made.by)});
-  if (made.judged)
-    for (const auto& each : made.unread) rows.push_back({"note", printable(each)});
-  for (const auto& note : notes) rows.push_back({"note", note});
-  if (!made.fingerprint.empty()) rows.push_back({"fingerprint", made.fingerprint});
-  if (made.seen) rows.push_back({"seen", seen_text(*made.seen)});
-  return aligned(rows) + evidence_text("evidence", made.evidence, true) +
-         evidence_text("new since the good run", made.unseen, false) + witness_text(made.witnesses);
-}
-
-Result<int> print_diagnosis(const CommandCall& call, const service::DiagnoseRequest& request) {
   const auto answer = service::diagnose(call.session, request);
   if (!answer) return tl::unexpected(answer.error());
   for (const auto& warning : answer->warnings) call.console.warn(warning);
   if (call.json)
     call.console.json(service::diagnose_document(*answer));
   else
-    call.console.text(text_of(answer->diagnosis, answer->notes));
+    call.console.text(screen::diagnosis_text(answer->diagnosis, answer->notes));
   return answer->diagnosis.judged ? 0 : exit_code(ErrorCode::invalid);
 }
 
 }  // namespace
 
 Command diagnose_command(const Parser& parser) {
-  const auto request = std::make_shared<service::DiagnoseRequest>();
+  const auto flags = std::make_shared<DiagnoseFlags>();
+  service::DiagnoseRequest* const request = &flags->request;
   CLI::App& command = parser.app;
   command
-      .add_option("logs", request->logs,
-                  "log of the job, one log per rank, - for a pipe, or a job id from the history")
+      .add_option(
+          "logs", request->logs,
+          "log of the job, one log per rank, - for a pipe, or a job id, of a daemon or the history")
       ->type_name("LOG|JOB");
   command.add_option("--job", request->job, "what the scheduler knows about the job (JSON)")
       ->type_name("FILE");
@@ -122,11 +80,18 @@ Command diagnose_command(const Parser& parser) {
   command.add_option("--classify", request->classify, "how to classify lines; default: rules")
       ->type_name("CLASSIFIER");
   add_model(parser);
+  add_optional_daemon(command, flags->which);
   command.footer(
       "Example:\n  schedmate diagnose slurm-17.out --job job.json --kernel-log n11=dmesg.txt "
       "--nvml");
-  return {[request](const CommandCall& call) { return print_diagnosis(call, *request); },
-          [request] { return need(!request->logs.empty(), "diagnose", "LOG"); }};
+  return {[flags](const CommandCall& call) { return print_diagnosis(call, *flags); },
+          [flags]() -> Result<void> {
+            if (!flags->which.address.empty() && flags->names_sources())
+              return fail(
+                  ErrorCode::unsupported,
+                  "diagnose: --address asks a daemon about one job id, without other files");
+            return need(!flags->request.logs.empty(), "diagnose", "LOG");
+          }};
 }
 
 }  // namespace schedmate

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/command.hpp"
-#include "apps/screen.hpp"
 #include "apps/version.hpp"
 #include "base/words.hpp"
+#include "screen/screen.hpp"
 #include "service/doctor.hpp"
 
 namespace schedmate {

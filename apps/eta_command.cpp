@@ -8,11 +8,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "apps/command.hpp"
-#include "apps/eta_text.hpp"
+#include "apps/daemon_call.hpp"
 #include "apps/flag_values.hpp"
-#include "apps/screen.hpp"
+#include "apps/queue_flags.hpp"
 #include "queue/eta_calibration.hpp"
+#include "screen/eta_text.hpp"
+#include "screen/fields.hpp"
+#include "screen/live_jobs_text.hpp"
+#include "screen/screen.hpp"
 
 namespace schedmate {
 namespace {
@@ -22,19 +25,61 @@ struct EtaFlags {
   std::size_t limit = 20;
   bool running = false;
   std::int64_t days = 28, instants = 200;
+  client::WhichDaemon which;
 
   [[nodiscard]] bool calibrates() const { return request.job == "calibration"; }
 };
 
+Result<int> print_live_queue(const CommandCall& call, const client::DaemonClient& daemon,
+                             const EtaFlags& flags) {
+  const Query query{{"state", flags.running ? "" : "pending"}};
+  if (call.json)
+    return show(
+        call, client::ask(daemon, {.path = "/api/v1/jobs" + query_of(query)}, "schedmate.jobs.v1"),
+        {});
+  auto jobs = all_pages(daemon, {"/api/v1/jobs", query, "schedmate.jobs.v1", "jobs"});
+  if (!jobs) return tl::unexpected(jobs.error());
+  std::erase_if(*jobs, [](const Document& job) {
+    const std::string state = screen::word(job, "state");
+    return state != "pending" && state != "running";
+  });
+  call.console.text(screen::live_jobs_text(
+      *jobs, cluster_now(daemon), screen::screen_style(call.session.environment), flags.limit));
+  return 0;
+}
+
+/// Nothing where no daemon is asked, or the one that was found does not know the job.
+Result<std::optional<int>> print_live_eta(const CommandCall& call, const EtaFlags& flags) {
+  if (is_of_queue(flags.request) || flags.request.outcome) return std::nullopt;
+  const auto daemon = client::daemon_if_any(call.session, flags.which);
+  if (!daemon) return tl::unexpected(daemon.error());
+  if (!*daemon) return std::nullopt;
+  const auto some = [](int code) { return std::optional(code); };
+  if (flags.request.job.empty()) return print_live_queue(call, **daemon, flags).map(some);
+  const auto job =
+      client::ask(**daemon, {.path = client::job_path(flags.request.job)}, "schedmate.job.v1");
+  if (!job && job.error().code == ErrorCode::not_found && flags.which.address.empty())
+    return std::nullopt;
+  if (!job) return tl::unexpected(job.error());
+  const std::string text = screen::live_eta_text(*job, cluster_now(**daemon),
+                                                 screen::screen_style(call.session.environment));
+  if (call.json) return show_part(call, *job, "eta", "").map(some);
+  call.console.text(text);
+  return 0;
+}
+
 Result<int> print_eta(const CommandCall& call, const EtaFlags& flags) {
+  const auto told = print_live_eta(call, flags);
+  if (!told) return tl::unexpected(told.error());
+  if (*told) return **told;
   const auto eta = queue::eta(call.session, flags.request);
   if (!eta) return tl::unexpected(eta.error());
   const auto& environment = call.session.environment;
   if (call.json)
     call.console.json(queue::eta_document(*eta));
   else
-    call.console.text(eta_text(*eta, screen_style(environment), flags.limit,
-                               flags.running || !flags.request.job.empty()));
+    call.console.text(screen::eta_text(*eta, screen::screen_style(environment), flags.limit,
+                                       flags.running || !flags.request.job.empty()));
   return 0;
 }
 
@@ -47,14 +92,15 @@ Result<int> print_calibration(const CommandCall& call, const EtaFlags& flags) {
   if (call.json)
     call.console.json(queue::eta_calibration_document(*figures));
   else
-    call.console.text(eta_calibration_text(*figures, screen_style(call.session.environment)));
+    call.console.text(
+        screen::eta_calibration_text(*figures, screen::screen_style(call.session.environment)));
   return 0;
 }
 
 /// Flags that mean nothing to what is asked for.
 Result<void> check_flags(const CLI::App& command, bool calibrates) {
   const std::vector<std::string> others =
-      calibrates ? std::vector<std::string>{"--running", "--limit", "--outcome"}
+      calibrates ? std::vector<std::string>{"--running", "--limit", "--outcome", "--address"}
                  : std::vector<std::string>{"--days", "--instants"};
   for (const std::string& flag : others)
     if (command.count(flag) > 0)
@@ -65,40 +111,11 @@ Result<void> check_flags(const CLI::App& command, bool calibrates) {
 
 }  // namespace
 
-void add_queue_flags(const Parser& parser, queue::EtaRequest& request) {
-  CLI::App& command = parser.app;
-  command.add_option("ID", request.job, "job id")->type_name("");
-  command
-      .add_option(
-          "--from", request.from,
-          "where the queue is read: slurm (asks scontrol; the default where it is), FILE\n"
-          "with what scontrol, squeue --json and sinfo --json printed (- reads a pipe), or\n"
-          "trace:FORMAT:PATH")
-      ->type_name("WHERE");
-  command
-      .add_option(
-          "--at", request.at,
-          "instant of the trace: seconds of its clock, a date, or +5d, +5-12 after its begin")
-      ->type_name("TIME");
-  command
-      .add_option("--policy", request.policy,
-                  "how the cluster is scheduled: NAME[:key=value,...]; default: slurm_backfill,\n"
-                  "of a Slurm with the site's own settings")
-      ->type_name("POLICY");
-  command.add_option("--cluster", request.cluster, "cluster file; default: the trace's own")
-      ->type_name("FILE");
-  takes_whole(*command.add_option("--samples", request.samples, "replays at most; default: 200")
-                   ->type_name("N"),
-              1);
-  add_seed(parser, "seed of all random draws");
-  add_threads(parser, "replays at a time");
-  add_strict(parser, "treat a bad row of the trace as an error");
-}
-
 Command eta_command(const Parser& parser) {
   const auto flags = std::make_shared<EtaFlags>();
   CLI::App& command = parser.app;
   add_queue_flags(parser, flags->request);
+  add_optional_daemon(command, flags->which);
   command.add_flag("--running", flags->running, "show running jobs, too");
   command.add_flag("--outcome", flags->request.outcome,
                    "of a trace: show beside it what then happened in the replay");
@@ -127,7 +144,11 @@ Command eta_command(const Parser& parser) {
   return {[flags](const CommandCall& call) {
             return flags->calibrates() ? print_calibration(call, *flags) : print_eta(call, *flags);
           },
-          [app = &command, flags] { return check_flags(*app, flags->calibrates()); }};
+          [app = &command, flags] {
+            return check_flags(*app, flags->calibrates()).and_then([&] {
+              return check_place("eta", flags->request, flags->which);
+            });
+          }};
 }
 
 }  // namespace schedmate

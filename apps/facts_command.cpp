@@ -8,9 +8,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "apps/facts_text.hpp"
 #include "apps/job_flags.hpp"
 #include "core/facts_json.hpp"
+#include "screen/facts_text.hpp"
 #include "service/facts.hpp"
 
 namespace schedmate {
@@ -28,7 +28,7 @@ Result<int> print_facts(const CommandCall& call, const FactsFlags& flags) {
   if (call.json)
     call.console.json(facts_document(*facts, detail));
   else
-    call.console.text(facts_text(*facts, flags.explain, call.session.environment.columns));
+    call.console.text(screen::facts_text(*facts, flags.explain, call.session.environment.columns));
   return 0;
 }
 

@@ -8,8 +8,8 @@
 
 #include "apps/command.hpp"
 #include "apps/flag_values.hpp"
-#include "apps/generate_text.hpp"
 #include "base/words.hpp"
+#include "screen/generate_text.hpp"
 
 namespace schedmate {
 namespace {
@@ -32,7 +32,7 @@ Result<int> run_like(const CommandCall& call, const service::GenerateRequest& re
   if (call.json)
     call.console.json(service::synthetic_document(call.session, request, *trace));
   else
-    call.console.text(synthetic_text(request, *trace));
+    call.console.text(screen::synthetic_text(request, *trace));
   return trace->drawn.holds() ? 0 : 1;
 }
 
@@ -44,7 +44,7 @@ Result<int> run_generate(const CommandCall& call, const service::GenerateRequest
   if (call.json)
     call.console.json(service::resampled_document(call.session, request, *drawn));
   else
-    call.console.text(resampled_text(request, *drawn));
+    call.console.text(screen::resampled_text(request, *drawn));
   return 0;
 }
 

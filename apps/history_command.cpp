@@ -176,7 +176,7 @@ Result<void> forget(const CommandCall& call, const HistoryFlags& flags) {
   return {};
 }
 
-struct Action {
+struct HistoryAction {
   std::string_view name;
   Result<void> (*run)(const CommandCall& call, const HistoryFlags& flags);
   std::string_view does;
@@ -184,23 +184,23 @@ struct Action {
 };
 
 constexpr std::array actions{
-    Action{"add", add, "add a job that was never advised (needs --user)", "ID"},
-    Action{"finish", finish, "record how a job that `advise --record` stored ended", "ID"},
-    Action{"import", import,
-           "import the jobs of an accounting dump or trace (schedmate list formats)",
-           "FORMAT:PATH"},
-    Action{"list", list, "list the newest jobs"},
-    Action{"show", show, "show all that is stored about one job", "ID"},
-    Action{"forget", forget, "delete the job, its facts, its vectors and cached text", "ID"},
-    Action{"calibration", calibration, "show how accurate past advice was, by user"},
-    Action{"export", export_all, "print all jobs, one line of JSON each"},
+    HistoryAction{"add", add, "add a job that was never advised (needs --user)", "ID"},
+    HistoryAction{"finish", finish, "record how a job that `advise --record` stored ended", "ID"},
+    HistoryAction{"import", import,
+                  "import the jobs of an accounting dump or trace (schedmate list formats)",
+                  "FORMAT:PATH"},
+    HistoryAction{"list", list, "list the newest jobs"},
+    HistoryAction{"show", show, "show all that is stored about one job", "ID"},
+    HistoryAction{"forget", forget, "delete the job, its facts, its vectors and cached text", "ID"},
+    HistoryAction{"calibration", calibration, "show how accurate past advice was, by user"},
+    HistoryAction{"export", export_all, "print all jobs, one line of JSON each"},
 };
 
-Result<const Action*> action_of(const std::string& name) {
-  const auto* const action = std::ranges::find(actions, name, &Action::name);
+Result<const HistoryAction*> action_of(const std::string& name) {
+  const auto* const action = std::ranges::find(actions, name, &HistoryAction::name);
   if (action != actions.end()) return action;
   std::array<std::string_view, actions.size()> names;
-  std::ranges::transform(actions, names.begin(), &Action::name);
+  std::ranges::transform(actions, names.begin(), &HistoryAction::name);
   return fail(ErrorCode::not_found, unknown_name("action", name, names));
 }
 
@@ -315,7 +315,7 @@ void add_outcome(CLI::App& command, HistoryFlags& flags, OwnFlags& own) {
 
 std::string footer() {
   std::vector<std::vector<std::string>> rows;
-  for (const Action& action : actions)
+  for (const HistoryAction& action : actions)
     rows.push_back({fmt::format("  {} {}", action.name, action.subject), std::string(action.does)});
   return "Actions:\n" + aligned(rows) +
          "\nExamples:\n  schedmate history finish 17 --state completed --duration-s 5400\n"
@@ -339,7 +339,7 @@ void narrow_help(CLI::App& command, const OwnFlags& own) {
 
 std::vector<std::string> history_actions() {
   std::vector<std::string> names;
-  for (const Action& each : actions) names.emplace_back(each.name);
+  for (const HistoryAction& each : actions) names.emplace_back(each.name);
   return names;
 }
 
@@ -364,7 +364,7 @@ Command history_command(const Parser& parser) {
   command.footer(footer());
   return {.run =
               [flags](const CommandCall& call) {
-                return action_of(flags->action).and_then([&](const Action* action) {
+                return action_of(flags->action).and_then([&](const HistoryAction* action) {
                   return done(action->run(call, *flags));
                 });
               },

@@ -8,36 +8,54 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "apps/command.hpp"
-#include "apps/job_text.hpp"
-#include "apps/screen.hpp"
+#include "apps/daemon_call.hpp"
+#include "screen/job_text.hpp"
+#include "screen/live_jobs_text.hpp"
+#include "screen/screen.hpp"
 #include "service/job.hpp"
 
 namespace schedmate {
 namespace {
 
-Result<int> print_job(const CommandCall& call, const std::string& subject) {
-  const auto view = service::look_at_job(call.session, subject);
+Result<int> print_live_job(const CommandCall& call, const client::WhichDaemon& which,
+                           const Document& job) {
+  return show(call, job, [&](const Document& document, const screen::ScreenStyle& style) {
+    return screen::live_job_text(document, cluster_now(call, which), style);
+  });
+}
+
+struct JobFlags {
+  std::string subject;
+  client::WhichDaemon which;
+};
+
+Result<int> print_job(const CommandCall& call, const JobFlags& flags) {
+  const auto known = job_of_daemon(call, flags.which, flags.subject);
+  if (!known) return tl::unexpected(known.error());
+  if (*known) return print_live_job(call, flags.which, **known);
+  const auto view = service::look_at_job(call.session, flags.subject);
   if (!view) return tl::unexpected(view.error());
   if (call.json)
     call.console.json(service::job_document(*view));
   else
-    call.console.text(job_text(*view, screen_style(call.session.environment)));
+    call.console.text(screen::job_text(*view, screen::screen_style(call.session.environment)));
   return 0;
 }
 
 }  // namespace
 
 Command job_command(const Parser& parser) {
-  const auto subject = std::make_shared<std::string>();
-  parser.app.add_option("subject", *subject, "job id, log file, or directory of the job")
+  const auto flags = std::make_shared<JobFlags>();
+  parser.app.add_option("subject", flags->subject, "job id, log file, or directory of the job")
       ->type_name("ID|LOG|DIR");
+  add_optional_daemon(parser.app, flags->which);
   parser.app.footer(
-      "What is known of the job comes from the history, from sacct and scontrol where they are\n"
+      "Where a daemon runs that knows the id, its answer is shown. Else\n"
+      "what is known of the job comes from the history, from sacct and scontrol where they are\n"
       "installed, and from its log.\n\nExamples:\n  schedmate job 17\n"
       "  schedmate job slurm-17.out --json");
-  return {[subject](const CommandCall& call) { return print_job(call, *subject); },
-          [subject] { return need(!subject->empty(), "job", "ID, LOG or DIR"); }};
+  return {[flags](const CommandCall& call) { return print_job(call, *flags); },
+          [flags] { return need(!flags->subject.empty(), "job", "ID, LOG or DIR"); }};
 }
 
 }  // namespace schedmate

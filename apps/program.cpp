@@ -5,8 +5,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include "apps/actions_command.hpp"
 #include "apps/history_command.hpp"
 #include "apps/list_command.hpp"
+#include "apps/token_command.hpp"
 #include "base/text.hpp"
 #include "service/report.hpp"
 
@@ -32,6 +34,12 @@ FlagDescription describe_flag(const CLI::Option& option) {
   if (type == "NAMES") choose({"hashed", "plain"});
   if (type == "REPORT") choose({"html", "none"});
   if (type == "ACTION") choose(history_actions());
+  if (type == "VERB") choose(action_verbs());
+  if (type == "TOKENACTION") choose(token_actions());
+  if (type == "ROLE") choose({"owner", "viewer", "operator"});
+  if (type == "JOBSTATE")
+    choose({"pending", "running", "completed", "failed", "cancelled", "timeout", "node_fail",
+            "preempted", "requeued"});
   if (type == "ESTIMATE") choose({"calibrated", "paper"});
   if (type == "SIMILARITY") choose({"mixed", "paper"});
   if (type == "EMBEDDER") choose(table_names("embedders", ""));
@@ -62,7 +70,8 @@ Flags describe_flags(const CLI::App& command) {
 
 /// What CLI11 did not know, as an error with the nearest name.
 Result<void> check_known_in(const CLI::App& program, const CLI::App& where) {
-  const auto unknown = where.remaining();
+  auto unknown = where.remaining();
+  std::erase(unknown, "--");  // what stands behind it is no flag
   if (unknown.empty()) return {};
   const std::string wanted = unknown.front().substr(0, unknown.front().find('='));
   const bool is_flag = wanted.starts_with("-");

@@ -10,8 +10,8 @@
 
 #include "apps/command.hpp"
 #include "apps/flag_values.hpp"
-#include "apps/report_text.hpp"
-#include "apps/screen.hpp"
+#include "screen/report_text.hpp"
+#include "screen/screen.hpp"
 #include "service/report.hpp"
 
 namespace schedmate {
@@ -28,7 +28,7 @@ Result<int> print_report(const CommandCall& call, const ReportFlags& flags) {
     return fail(ErrorCode::unsupported, "report: --json and --csv: give one of them");
   const auto report = service::report_usage(call.session, flags.question);
   if (!report) return tl::unexpected(report.error());
-  const ScreenStyle style = screen_style(call.session.environment);
+  const screen::ScreenStyle style = screen::screen_style(call.session.environment);
   constexpr std::size_t usual = 20;
   if (call.json)
     call.console.json(service::usage_document(*report));
@@ -36,7 +36,7 @@ Result<int> print_report(const CommandCall& call, const ReportFlags& flags) {
     call.console.verbatim(service::usage_csv(*report));
   else
     call.console.text(
-        report_text(*report, style, flags.limit.value_or(style.width == 0 ? 0 : usual)));
+        screen::report_text(*report, style, flags.limit.value_or(style.width == 0 ? 0 : usual)));
   return 0;
 }
 

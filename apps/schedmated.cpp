@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 /// schedmated: the daemon beside one cluster. With --replay it is the cluster of a replay instead.
 #include <fmt/format.h>
 
@@ -11,7 +10,6 @@
 #include "apps/version.hpp"
 #include "daemon/program.hpp"
 #include "service/redaction.hpp"
-#include "settings/settings_file.hpp"
 
 namespace schedmate {
 namespace {
@@ -19,35 +17,24 @@ namespace {
 volatile std::sig_atomic_t stop_asked = 0, reload_asked = 0;
 void heed(int signal) { (signal == SIGHUP ? reload_asked : stop_asked) = 1; }
 
-struct Flags {
-  settings::SettingsSources sources;
-  std::vector<std::string> pairs;
-  daemon::Task task = daemon::Task::serve;
-};
-
-Result<void> run(Flags& flags, const char* const* environment, const daemon::Say& say) {
-  auto given = settings::read_pairs(flags.pairs, "--set");
-  if (!given) return tl::unexpected(given.error());
-  flags.sources.given = std::move(*given);
-  const auto is_stopped = [] { return stop_asked != 0; };
-  const auto reloads = [] { return std::exchange(reload_asked, 0) != 0; };
-  return daemon::run_task(flags.task, {flags.sources, settings::read_environment(environment),
-                                       is_stopped, reloads, say});
-}
-
 int run_program(int count, char** words, char** environment) {
   const Console console;
-  const auto say = [&](const std::string& line) {
+  CLI::App parser{"SchedMate's daemon: watches a cluster, answers and decides", "schedmated"};
+  daemon::Program program;
+  program.environment = settings::read_environment(environment);
+  program.stopped = [] { return stop_asked != 0; };
+  program.reload_asked = [] { return std::exchange(reload_asked, 0) != 0; };
+  program.say = [&](const std::string& line) {
     console.draw(fmt::format("schedmated: {}\n", service::safe_line(line)));
   };
-  CLI::App parser{"SchedMate's daemon: watches a cluster, answers and decides", "schedmated"};
-  Flags flags;
+  daemon::Task task = daemon::Task::serve;
   parser.set_version_flag("--version", fmt::format("schedmated {}", version().version));
-  parser.add_option("--config", flags.sources.file, "settings file (TOML)")->type_name("FILE");
-  parser.add_option("--set", flags.pairs, "another setting")->type_name("KEY=VALUE");
-  const auto be = [&](daemon::Task task) { return [&flags, task] { flags.task = task; }; };
+  parser.add_option("--config", program.sources.file, "settings file (TOML)")->type_name("FILE");
+  parser.add_option("--set", program.pairs, "another setting")->type_name("KEY=VALUE");
+  const auto be = [&](daemon::Task chosen) { return [&task, chosen] { task = chosen; }; };
   parser.add_flag_callback("--check", be(daemon::Task::check), "only check the settings");
   parser.add_flag_callback("--replay", be(daemon::Task::replay), "be the cluster of a replay");
+  parser.add_option("--ui-dir", program.ui_folder, "files of the page")->type_name("DIR");
   Result<void> done;
   try {
     parser.parse(count, words);
@@ -58,8 +45,8 @@ int run_program(int count, char** words, char** environment) {
   }
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) std::signal(signal, heed);
   std::signal(SIGPIPE, SIG_IGN);
-  if (done) done = run(flags, environment, say);
-  if (!done) say(done.error().message);
+  if (done) done = daemon::run_task(task, program);
+  if (!done) program.say(done.error().message);
   return done ? 0 : exit_code(done.error().code);
 }
 

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/command.hpp"
-#include "apps/simulate_text.hpp"
 #include "apps/version.hpp"
 #include "base/words.hpp"
+#include "screen/simulate_text.hpp"
 #include "service/simulate_elastic.hpp"
 #include "study/elastic_study.hpp"
 
@@ -22,7 +22,7 @@ Result<void> run_elastic(const CommandCall& call, const service::SimulateRequest
     call.console.json(service::elastic_document(simulation->summary));
     return {};
   }
-  call.console.text(elastic_text(simulation->summary, call.session.environment.columns));
+  call.console.text(screen::elastic_text(simulation->summary, call.session.environment.columns));
   if (!simulation->report.empty()) call.console.text(printable(simulation->report) + "\n");
   return {};
 }
@@ -30,14 +30,14 @@ Result<void> run_elastic(const CommandCall& call, const service::SimulateRequest
 Result<void> run_simulate(const CommandCall& call, const service::SimulateRequest& request) {
   if (study::is_elastic_trace(request.trace)) return run_elastic(call, request);
   const auto begins = [&](const Experiment& experiment) {
-    if (!call.json) call.console.text(reading_text(experiment));
+    if (!call.json) call.console.text(screen::reading_text(experiment));
   };
   const auto simulation = service::simulate(call.session, request, begins);
   if (!simulation) return tl::unexpected(simulation.error());
   if (call.json)
     call.console.json(service::simulation_document(*simulation));
   else
-    call.console.text(simulation_text(*simulation, call.session.environment.columns));
+    call.console.text(screen::simulation_text(*simulation, call.session.environment.columns));
   return {};
 }
 

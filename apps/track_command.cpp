@@ -6,13 +6,14 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "apps/command.hpp"
+#include "apps/daemon_call.hpp"
 #include "apps/flag_values.hpp"
 #include "base/words.hpp"
+#include "screen/live_jobs_text.hpp"
+#include "screen/progress_text.hpp"
 #include "service/track.hpp"
 
 namespace schedmate {
@@ -23,38 +24,12 @@ struct TrackFlags {
   bool follow = false;
   double every_s = 2;
   double for_s = -1;
+  client::WhichDaemon which;
 };
-
-std::string shown(const std::optional<double>& value) {
-  return value ? fmt::format("{:.6g}", *value) : "unknown";
-}
-
-std::string of(const std::optional<double>& value, const std::optional<double>& total) {
-  return total ? fmt::format("{} of {}", shown(value), shown(total)) : shown(value);
-}
-
-std::string progress_text(const Progress& progress) {
-  std::string text = fmt::format(
-      "step       {}\nepoch      {}\nstep time  {}{}\nloss       {}\n",
-      of(progress.step, progress.total_steps), of(progress.epoch, progress.total_epochs),
-      shown(progress.step_time_s), progress.step_time_s ? " s" : "", shown(progress.loss));
-  if (progress.throughput)
-    text += fmt::format("throughput {:.6g} {}\n", progress.throughput->value,
-                        progress.throughput->unit);
-  text += progress.remaining_s ? fmt::format("remaining  {} ({})\n",
-                                             in_words(FractionalSeconds(*progress.remaining_s)),
-                                             progress.remaining_by)
-                               : "remaining  unknown\n";
-  if (!progress.by.empty()) text += fmt::format("by         {}\n", progress.by);
-  if (!progress.by_model.empty())
-    text += fmt::format("by model   {}\n", fmt::join(progress.by_model, " "));
-  for (const auto& line : progress.evidence) text += fmt::format("line       {}\n", line);
-  return text;
-}
 
 std::string shown(const service::TrackAnswer& answer, bool json) {
   if (json) return in_one_line(service::track_document(answer)) + "\n";
-  std::string text = progress_text(answer.progress);
+  std::string text = screen::progress_text(answer.progress);
   for (const auto& note : answer.notes) text += fmt::format("note       {}\n", printable(note));
   return text;
 }
@@ -79,7 +54,31 @@ Result<void> follow(const CommandCall& call, const TrackFlags& flags) {
   return service::follow(call.session, {flags.logs.front(), flags.every_s, flags.for_s}, show);
 }
 
+/// Of a job id, where a daemon knows it. Errors: not_found where there is no such file, either.
+Result<bool> track_job(const CommandCall& call, const TrackFlags& flags) {
+  const std::string& word = flags.logs.front();
+  const auto job = flags.logs.size() == 1 ? job_of_daemon(call, flags.which, word)
+                                          : Result<std::optional<Document>>(std::nullopt);
+  if (!job) return tl::unexpected(job.error());
+  if (!*job) {
+    if (!client::may_be_job_id(word) || word.contains('.')) return false;
+    return fail(ErrorCode::not_found,
+                fmt::format("track: no file '{}' here, and no daemon runs here that knows a job of "
+                            "this id",
+                            word));
+  }
+  if (flags.follow)
+    return fail(ErrorCode::unsupported,
+                "track --follow takes a log file; of jobs: schedmate watch");
+  return show_part(call, **job, "progress", screen::live_progress_text(**job)).map([](int) {
+    return true;
+  });
+}
+
 Result<void> run_track(const CommandCall& call, const TrackFlags& flags) {
+  const auto told = track_job(call, flags);
+  if (!told) return tl::unexpected(told.error());
+  if (*told) return {};
   if (flags.follow) return follow(call, flags);
   const auto answer = service::track(call.session, flags.logs);
   if (!answer) return tl::unexpected(answer.error());
@@ -90,15 +89,8 @@ Result<void> run_track(const CommandCall& call, const TrackFlags& flags) {
 Result<void> check_complete(const TrackFlags& flags) {
   if (flags.logs.empty())
     return fail(ErrorCode::unsupported, "track: LOG is missing (schedmate track LOG)");
-  for (const std::string& log : flags.logs) {
-    std::error_code error;
-    const bool like_an_id = log.find_first_of("./") == std::string::npos && log != "-";
-    if (like_an_id && !std::filesystem::exists(log, error))
-      return fail(ErrorCode::not_found,
-                  fmt::format("track: no file '{}' here; track takes a log, not a job id (diagnose "
-                              "and ask take both)",
-                              log));
-  }
+  if (!flags.which.address.empty() && flags.logs.size() > 1)
+    return fail(ErrorCode::unsupported, "track: --address asks a daemon about one job id");
   if (flags.follow && flags.logs.front() == "-")
     return fail(
         ErrorCode::unsupported,
@@ -114,8 +106,10 @@ Result<void> check_complete(const TrackFlags& flags) {
 Command track_command(const Parser& parser) {
   const auto flags = std::make_shared<TrackFlags>();
   CLI::App& command = parser.app;
-  command.add_option("log", flags->logs, "log file, or - for a pipe; one for each rank")
-      ->type_name("LOG");
+  command
+      .add_option("log", flags->logs,
+                  "log file, or - for a pipe; one for each rank; or a job id of a daemon")
+      ->type_name("LOG|JOB");
   command.add_flag("--follow", flags->follow, "print again whenever something changes");
   constexpr double longest_pause_s = 86'400;
   takes_number(*command.add_option("--every", flags->every_s, "seconds between checks; default: 2")
@@ -127,6 +121,7 @@ Command track_command(const Parser& parser) {
                                   "interrupted")
                       ->type_name("TIME"));
   add_model(parser);
+  add_optional_daemon(command, flags->which);
   command.footer("Example:\n  schedmate track slurm-17.out --follow --json");
   return {[flags](const CommandCall& call) { return done(run_track(call, *flags)); },
           [flags] { return check_complete(*flags); }};

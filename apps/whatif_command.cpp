@@ -7,7 +7,7 @@
 
 #include "apps/command.hpp"
 #include "apps/version.hpp"
-#include "apps/whatif_text.hpp"
+#include "screen/whatif_text.hpp"
 
 namespace schedmate {
 namespace {
@@ -19,10 +19,10 @@ Result<int> run_whatif(const CommandCall& call, const service::WhatifRequest& re
       if (!call.json) call.console.text(text(answer, call.session.environment.columns));
     };
   };
-  const auto answer =
-      service::whatif(call.session, request, {print(world_text), print(fidelity_text)});
+  const auto answer = service::whatif(call.session, request,
+                                      {print(screen::world_text), print(screen::fidelity_text)});
   if (!answer) return tl::unexpected(answer.error());
-  print(changes_text)(*answer);
+  print(screen::changes_text)(*answer);
   if (call.json) call.console.json(service::whatif_document(*answer));
   return answer->fidelity.good() ? 0 : 1;
 }

@@ -8,100 +8,62 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "apps/command.hpp"
-#include "apps/eta_text.hpp"
-#include "apps/screen.hpp"
-#include "base/words.hpp"
+#include "apps/daemon_call.hpp"
+#include "apps/queue_flags.hpp"
 #include "queue/why.hpp"
+#include "screen/live_jobs_text.hpp"
+#include "screen/why_text.hpp"
 
 namespace schedmate {
 namespace {
 
-using queue::Why;
+struct WhyFlags {
+  queue::EtaRequest request;
+  client::WhichDaemon which;
+};
 
-std::string after(SimTime when, SimTime now) {
-  if (when == never) return "never";
-  return when <= now ? "now" : "in " + in_words(when - now);
+/// Nothing where no daemon is asked, or the one that was found does not know the job.
+Result<std::optional<int>> print_live_why(const CommandCall& call, const WhyFlags& flags) {
+  if (is_of_queue(flags.request)) return std::nullopt;
+  const auto daemon = client::daemon_if_any(call.session, flags.which);
+  if (!daemon) return tl::unexpected(daemon.error());
+  if (!*daemon) return std::nullopt;
+  const auto why = client::ask(**daemon, {.path = client::job_path(flags.request.job) + "/why"},
+                               "schedmate.why.v1");
+  if (!why && why.error().code == ErrorCode::not_found && flags.which.address.empty())
+    return std::nullopt;
+  return show(call, why,
+              [&](const Document& document, const screen::ScreenStyle& style) {
+                return screen::live_why_text(document, cluster_now(**daemon), style);
+              })
+      .map([](int code) { return std::optional(code); });
 }
 
-std::string span_after(const InstantQuantiles& told, SimTime now) {
-  if (told.p10 == never) return "never";
-  if (told.p50 == never)
-    return fmt::format("never in most samples, within {} in a tenth", in_words(told.p10 - now));
-  return "in " + span_text(told, now);
-}
-
-std::string waiting_text(const Why& why) {
-  const queue::EtaJob& job = why.job;
-  std::string text = fmt::format("  why        {}", printable(job.text));
-  if (!job.scheduler_says.empty())
-    text += fmt::format(" (Slurm says {})", printable(job.scheduler_says));
-  text += "\n";
-  if (why.before.jobs > 0)
-    text +=
-        fmt::format("  before it  {} of {} start first, for {}\n", counted(why.before.jobs, "job"),
-                    counted(why.before.users, "user"), counted(why.before.gpus, "GPU"));
-  for (const Why::Awaited& each : why.awaited) {
-    const std::string whose = each.user.empty() ? ""
-                                                : fmt::format(" ({}, {})", printable(each.user),
-                                                              counted(each.gpus, "GPU"));
-    text += fmt::format("  waits for  the end of {}{}{} ({:.0f} %)\n", printable(each.id), whose,
-                        each.end ? ", " + span_after(*each.end, why.now) : "", 100 * each.share);
-  }
-  text +=
-      fmt::format("  starts     {}\n", job.start->p10 == never ? "the queue does not tell"
-                                                               : span_after(*job.start, why.now));
-  return text;
-}
-
-std::string earlier_text(const Why& why) {
-  if (why.earlier.empty()) return "  earlier    nothing that was tried starts it earlier\n";
-  std::string text;
-  for (const Why::Change& each : why.earlier)
-    text += fmt::format("  earlier    {} instead of {}: {} ({:.0f} % of the samples)\n",
-                        after(each.what.after, why.now), after(each.what.before, why.now),
-                        printable(each.text), 100 * each.what.share);
-  return text;
-}
-
-std::string why_text(const Why& why) {
-  const queue::EtaJob& job = why.job;
-  std::string text = fmt::format("{}: {}, {}, partition {}, {} for {}\n", printable(job.id),
-                                 printable(job.user), counted(job.gpus, "GPU"),
-                                 printable(job.partition), job.started ? "running" : "waiting",
-                                 in_words(why.now - job.started.value_or(job.submit)));
-  if (!job.started) text += waiting_text(why);
-  text += fmt::format("  ends       {}\n", span_after(job.end, why.now));
-  if (!job.started) text += earlier_text(why);
-  text += fmt::format(
-      "  rests on   {} under {}, {}; run times of {} from their logs and advice, of {} from their "
-      "users' own runs, of {} from the site's; {}\n",
-      counted(why.samples, "sample"), policy_of_queue(why.policy, !why.site_settings.empty()),
-      counted(why.rests_on.past_runs, "past run"), counted(why.rests_on.of_job, "job"),
-      why.rests_on.of_user, why.rests_on.of_site,
-      why.calibrated_on > 0 ? counted(why.calibrated_on, "earlier forecast") : "not calibrated");
-  for (const std::string& note : why.notes) text += fmt::format("note: {}\n", printable(note));
-  return text;
-}
-
-Result<int> print_why(const CommandCall& call, const queue::EtaRequest& request) {
-  const auto why = queue::why(call.session, request);
+Result<int> print_why(const CommandCall& call, const WhyFlags& flags) {
+  const auto told = print_live_why(call, flags);
+  if (!told) return tl::unexpected(told.error());
+  if (*told) return **told;
+  const auto why = queue::why(call.session, flags.request);
   if (!why) return tl::unexpected(why.error());
   if (call.json)
     call.console.json(queue::why_document(*why));
   else
-    call.console.text(why_text(*why));
+    call.console.text(screen::why_text(*why));
   return 0;
 }
 
 }  // namespace
 
 Command why_command(const Parser& parser) {
-  const auto request = std::make_shared<queue::EtaRequest>();
-  add_queue_flags(parser, *request);
+  const auto flags = std::make_shared<WhyFlags>();
+  add_queue_flags(parser, flags->request);
+  add_optional_daemon(parser.app, flags->which);
   parser.app.footer("Examples:\n  schedmate why 17\n  schedmate why 17 --from queue.txt");
-  return {[request](const CommandCall& call) { return print_why(call, *request); },
-          [request] { return need(!request->job.empty(), "why", "ID"); }};
+  return {[flags](const CommandCall& call) { return print_why(call, *flags); },
+          [flags]() -> Result<void> {
+            if (auto id = need(!flags->request.job.empty(), "why", "ID"); !id) return id;
+            return check_place("why", flags->request, flags->which);
+          }};
 }
 
 }  // namespace schedmate

@@ -14,6 +14,7 @@ example=examples/classifier
 state=demo-out/advisor
 monday=1760313600  # 2025-10-13, fixed: the same demonstration every day
 width=120          # longer lines are cut
+. scripts/site.sh
 
 heading() { printf '\n== %s\n' "$*"; }
 
@@ -153,31 +154,18 @@ queue() {
   "$schedmate" eta "${from[@]}" --outcome --limit 10 --threads "$(nproc)" | cut -c -"$width"
 }
 
-# Half a minute at 600 times real time. The cluster is a process of its own.
+# Half a minute. The cluster is a process of its own.
 daemon() {
-  heading "Daemon: beside a replay of Venus, 600 times as fast as real, for half a minute"
-  local folder
+  heading "Daemon: beside a replay of Venus, 600 times as fast as real, for half a minute (make live goes on)"
+  local folder cluster daemon
   folder=$(mktemp -d)
-  cat > "$folder/site.toml" <<EOF
-state_dir = "$folder/state"
-listen.unix = "$folder/api.sock"
-cluster.name = "venus"
-cluster.poll_ms = 50
-cluster.replay.trace = "helios:data/venus/venus_sept2020_days0-12.csv.gz"
-cluster.replay.speed = 600
-order.policy = "backfill_easy"
-mode.order = "act"
-EOF
-  "${schedmate}d" --config "$folder/site.toml" --replay &
-  local cluster=$!
-  timeout 20 bash -c "until [[ -S $folder/state/replay.sock ]]; do sleep 0.1; done"
-  "${schedmate}d" --config "$folder/site.toml" &
-  local daemon=$!
-  sleep 30
-  kill "$daemon"
-  wait "$daemon"
-  kill "$cluster"
-  wait "$cluster"
+  site_settings "$folder"
+  site_start "$folder"
+  sleep 28
+  echo "\$ schedmate jobs --limit 8"
+  "$schedmate" jobs --limit 8 --config "$folder/site.toml" | cut -c -"$width"
+  sleep 2
+  site_stop
   "$schedmate" audit --verify --state-dir "$folder/state"
   rm -r "$folder"
 }

@@ -29,6 +29,7 @@ test_set=(
   clang-format-19 clang-tidy-19         # style and static checks
   clang-19 libclang-rt-19-dev           # fuzz targets
   chromium fonts-dejavu-core            # opens report.html
+  chromium-driver python3-selenium      # uses the page of the daemon
   time                                  # measuring scripts
   redis-server                          # the store's conformance suite
   coinor-cbc                            # a second opinion on allocations
@@ -37,6 +38,7 @@ test_set=(
 live_set=(
   slurmctld slurmd slurm-client munge slurm-wlm-basic-plugins # a real Slurm on loopback
   slurmdbd slurm-wlm-mysql-plugin mariadb-server              # its accounting
+  prometheus                                                  # promtool: metrics and alert rules
 )
 
 say() { printf 'deps: %s\n' "$*" >&2; }

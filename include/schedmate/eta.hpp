@@ -61,6 +61,8 @@ struct SnapshotJob {
   std::shared_ptr<const NodeSet> nodes{};
   /// What the site's scheduler makes of it now; a policy with priorities goes on from there.
   std::optional<Rank> rank{};
+  /// JobInfo::order.
+  std::int64_t order = 0;
 };
 
 /// No more at a time of those who share it. A waiting job at such a limit is passed over: the

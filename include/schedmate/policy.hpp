@@ -54,6 +54,9 @@ struct JobInfo {
   /// Nodes on which it may start, or null: on all (Scheduler::heeds_nodes).
   const NodeSet* nodes = nullptr;
   std::optional<Rank> rank{};
+  /// Set from outside, while it waits: more goes first, before the policy's own order, 0 is neutral
+  /// (Scheduler::heeds_order).
+  std::int64_t order = 0;
   /// Start of the present run, when running.
   SimTime run_since;
   /// Run time of earlier runs, and run time that preemptions have added so far.
@@ -108,6 +111,8 @@ struct View {
   std::span<const std::uint32_t> nodes{};  ///< came, went or changed state since the last call
   /// Left the queue without a start since the last call; in no `jobs` after this one.
   std::span<const JobId> withdrawn{};
+  /// Wait, and their `order` has changed since the last call or since they arrived.
+  std::span<const JobId> reordered{};
   /// Run already when the policy is called for the first time, started by somebody else (a driver
   /// that begins in the middle); in order of their starts, empty in every later call.
   std::span<const JobId> adopted{};

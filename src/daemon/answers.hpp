@@ -9,8 +9,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "daemon/first_forecasts.hpp"
 #include "daemon/forecasts.hpp"
 #include "daemon/history.hpp"
+#include "daemon/probe_desk.hpp"
 #include "http/events.hpp"
 #include "http/metrics.hpp"
 #include "http/request.hpp"
@@ -38,9 +40,13 @@ struct State {
   JobTexts& texts;
   const ClusterHistory& history;
   const JobActions& job_actions;
+  const Abilities& abilities;  ///< of the cluster
   SimTime now;
   std::string journal;                 ///< its file
   const Forecast* forecast = nullptr;  ///< the last one; null: there is none yet
+  FirstForecasts::Counts foretold{};   ///< starts
+  const ProbeDesk* desk = nullptr;     ///< null: probes are not heard
+  std::int64_t wall_s = 0;             ///< since 1970, by this machine's clock
 };
 
 /// What an operator has decided; nothing where the request is no such. Errors: invalid.
@@ -53,6 +59,9 @@ struct State {
 [[nodiscard]] http::Reply answer_to(const http::Request& request, const State& state,
                                     const std::shared_ptr<http::EventLog>& events);
 [[nodiscard]] http::Reply action_reply(std::int64_t id, const State& state);
+
+/// For the document of the cluster: its name, who asks, the modes, what waits for an operator.
+void put_overview(Document& cluster, const http::Request& request, const State& state);
 
 /// For /metrics.
 [[nodiscard]] std::vector<http::Metric> metrics_of(const State& state);

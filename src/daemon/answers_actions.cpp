@@ -60,8 +60,8 @@ http::Reply actions_reply(const http::Request& request, const State& state) {
   const std::string word = query(request, "state");
   if (!word.empty() && !action_state_of(word)) return wrong_state(word);
   const auto since = parse_number<std::int64_t>(query(request, "since")).value_or(0);
-  const auto after =
-      std::max(since, parse_number<std::int64_t>(query(request, "cursor")).value_or(0));
+  const auto after = std::max(since, parse_number<std::int64_t>(query(request, "cursor"))
+                                         .value_or(std::min<std::int64_t>(since, 0)));
   const std::size_t limit = limit_of(request);
   const auto kept = journal::read_actions({state.journal}, after, limit);
   if (!kept) return http::error_reply(kept.error());

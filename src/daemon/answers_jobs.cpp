@@ -167,6 +167,11 @@ http::Reply job_reply(const http::Request& request, const State& state) {
   const SeenJob& seen = attempt->seen;
   Document made = job_document(seen);
   made["eta"] = state.forecast != nullptr ? eta_of(*state.forecast, seen.id) : Document(nullptr);
+  if (const live::Ordering* const ordering = state.loop.ordering())
+    if (const auto place = ordering->place(attempt->number))
+      made["order"] = {{"now", place->now}, {"would_be", place->would_be}, {"of", place->of}};
+  const auto* const use = state.desk != nullptr ? state.desk->probes().use_of(seen) : nullptr;
+  made["use"] = use != nullptr ? probe::use_document(*use) : Document(nullptr);
   made["schema"] = "schedmate.job.v1";
   made["request"] = request_of_job(seen);
   made["attempts"] = attempts_of(*attempt);

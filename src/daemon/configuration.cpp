@@ -2,12 +2,15 @@
 #include "daemon/configuration.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <schedmate/trace.hpp>
 #include <utility>
 
+#include "base/text.hpp"
+#include "probe/request.hpp"
 #include "replay/cluster.hpp"
 
 namespace schedmate::daemon {
@@ -20,15 +23,45 @@ tl::unexpected<Error> of_setting(std::string_view key, const Error& error) {
   return fail(error.code, fmt::format("setting {}: {}", key, error.message));
 }
 
+/// NAME[:key=value,...] of a setting.
+Result<Scheduler> read_policy(std::string_view key, std::string_view spec,
+                              const ClusterSpec& cluster) {
+  const std::size_t colon = std::min(spec.find(':'), spec.size());
+  PolicyOptions options;
+  if (colon < spec.size()) options.add_defaults(spec.substr(colon + 1));
+  // No node comes out of nowhere here.
+  if (spec.starts_with("lucid")) options.add_defaults("elastic=false");
+  auto made = make_scheduler(spec.substr(0, colon), {cluster}, std::move(options));
+  if (!made) return of_setting(key, made.error());
+  return made;
+}
+
+/// The policy by which a replay starts jobs itself, with what it believes of run times.
+Result<void> read_host(const Settings& settings, Replay& replay) {
+  constexpr std::string_view key = "cluster.replay.policy";
+  const std::string spec = settings.text(key);
+  if (spec.empty()) return {};
+  auto host = read_policy(key, spec, replay.cluster);
+  if (!host) return tl::unexpected(host.error());
+  if (host->profiler || host->packs || host->handler || !host->advice.empty())
+    return fail(ErrorCode::unsupported,
+                fmt::format("setting {}: {} needs a profiler, profiles or advice, which the replay "
+                            "of a daemon lacks; name a policy without",
+                            key, spec));
+  EstimatorInput input;
+  input.truth = Truth(replay.trace);
+  auto estimates = make_estimator(*host, "", input);
+  if (!estimates) return of_setting(key, estimates.error());
+  replay.host = std::move(*host);
+  replay.host_estimates = std::move(*estimates);
+  return {};
+}
+
 Result<std::shared_ptr<const Replay>> read_replay(const Settings& settings) {
   const std::string spec = settings.text("cluster.replay.trace");
   if (spec.empty())
     return fail(ErrorCode::invalid,
                 "setting cluster.replay.trace: a replay needs a trace, as FORMAT:PATH");
-  if (!settings.text("cluster.replay.policy").empty())
-    return fail(ErrorCode::unsupported,
-                "setting cluster.replay.policy: a replay starts no jobs by itself so far; leave it "
-                "empty, so that schedmated does");
   auto trace = read_trace(spec, {});
   if (!trace) return of_setting("cluster.replay.trace", trace.error());
   auto made = std::make_shared<Replay>();
@@ -45,28 +78,58 @@ Result<std::shared_ptr<const Replay>> read_replay(const Settings& settings) {
   }
   made->trace = std::move(*trace);
   made->speed = settings.whole("cluster.replay.speed");
+  if (auto host = read_host(settings, *made); !host) return tl::unexpected(host.error());
   return made;
+}
+
+/// Where the cluster starts jobs itself, a policy only says who needs less.
+Result<void> can_order(const Scheduler& scheduler, const std::string& spec) {
+  if (scheduler.expected_work != nullptr) return {};
+  const ClusterSpec none;
+  std::vector<std::string_view> able;
+  for (const PolicyRow& row : policy_rows())
+    if (const auto made = make_scheduler(row, {none}, {});
+        row.preset.empty() && made && made->expected_work != nullptr)
+      able.push_back(row.name);
+  return fail(
+      ErrorCode::unsupported,
+      fmt::format("setting order.policy: {} does not order by expected work, and the cluster "
+                  "starts jobs itself (cluster.replay.policy); these do: {}",
+                  spec, fmt::join(able, ", ")));
+}
+
+/// "auto": 1000.
+std::int64_t span_of(const Settings& settings) {
+  constexpr std::int64_t usual = 1000;
+  return parse_number<std::int64_t>(settings.text("order.span")).value_or(usual);
+}
+
+Result<void> check_span(const Settings& settings) {
+  const std::string text = settings.text("order.span");
+  constexpr std::int64_t most = 1'000'000'000;
+  const auto span = parse_number<std::int64_t>(text);
+  if (text == "auto" || (span && *span >= 1 && *span <= most)) return {};
+  return fail(
+      ErrorCode::invalid,
+      fmt::format("setting order.span: '{}': auto, or a whole number from 1 to {}", text, most));
 }
 
 /// What the policy knows of a job's length: the user's past runs in the pool.
 Result<void> make_loop(const Settings& settings, Configuration& configuration) {
+  if (auto span = check_span(settings); !span) return span;
   const ClusterSpec& cluster = configuration.replay->cluster;
   const std::string spec = settings.text("order.policy");
-  const std::size_t colon = std::min(spec.find(':'), spec.size());
-  PolicyOptions options;
-  if (colon < spec.size()) options.add_defaults(std::string_view(spec).substr(colon + 1));
-  // No node comes out of nowhere here.
   if (spec.contains("elastic=true"))
     return fail(ErrorCode::unsupported,
                 "setting order.policy: a profiler that grows works in the simulator only");
-  if (spec.starts_with("lucid")) options.add_defaults("elastic=false");
-  auto scheduler = make_scheduler(spec.substr(0, colon), {cluster}, std::move(options));
-  if (!scheduler) return of_setting("order.policy", scheduler.error());
+  auto scheduler = read_policy("order.policy", spec, cluster);
+  if (!scheduler) return tl::unexpected(scheduler.error());
   if (scheduler->profiler && scheduler->profiler->bypass != ProfilerStage::Bypass::none)
     return fail(ErrorCode::unsupported,
                 "setting order.policy: bypass of the profiler works in the simulator only");
   auto estimator = make_estimator(*scheduler, "last_k", {});
   if (!estimator) return of_setting("order.policy", estimator.error());
+  const Estimator ordered = *estimator;
   const ClusterSpec nodes = replay::with_profiler(cluster, *scheduler);
   if (const auto& stage = scheduler->profiler)
     configuration.loop.profiling = {stage->nodes.name, stage->time, stage->max_gpus};
@@ -82,6 +145,10 @@ Result<void> make_loop(const Settings& settings, Configuration& configuration) {
       if (partition.name == name) setup.round = partition.round;
     return setup;
   };
+  if (configuration.replay->host)
+    if (auto orders = can_order(*scheduler, spec); !orders) return orders;
+  configuration.loop.ordering = live::Ordering::Setup{
+      .work = scheduler->expected_work, .estimator = ordered, .span = span_of(settings)};
   configuration.scheduler = std::move(*scheduler);
   return {};
 }
@@ -129,6 +196,7 @@ bool is_name(std::string_view text) {
 Result<Configuration> configure(const settings::Session& session) {
   const Settings& settings = session.settings;
   Configuration made;
+  made.session = session;
   made.state_dir = session.state_dir();
   made.instance = settings.text("cluster.name");
   if (!is_name(made.instance))
@@ -142,9 +210,15 @@ Result<Configuration> configure(const settings::Session& session) {
   made.loop.settings = acting(settings);
   made.poll = std::chrono::milliseconds(settings.whole("cluster.poll_ms"));
   made.http = doors(settings);
+  made.reader = settings.text("reader.socket");
   if (made.http.unix_path.empty() && made.http.tcp.empty())
     return fail(ErrorCode::invalid,
                 "settings listen.unix and listen.tcp: it must answer on at least one of them");
+  if (const std::string path = settings.text("probe.secret_file"); !path.empty()) {
+    auto secret = probe::read_secret(path);
+    if (!secret) return of_setting("probe.secret_file", secret.error());
+    made.probe_secret = std::move(*secret);
+  }
   return made;
 }
 

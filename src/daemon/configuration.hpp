@@ -4,6 +4,7 @@
 /// What schedmated is started with, from its settings.
 
 #include <memory>
+#include <optional>
 #include <schedmate/job.hpp>
 #include <schedmate/scheduler.hpp>
 #include <string>
@@ -18,9 +19,13 @@ struct Replay {
   Trace trace;
   ClusterSpec cluster;
   std::int64_t speed = 0;
+  /// By which it starts jobs itself; nothing: only SchedMate does.
+  std::optional<Scheduler> host{};
+  Estimator host_estimates{};
 };
 
 struct Configuration {
+  settings::Session session;  ///< that all this is from
   std::string state_dir;
   std::string instance;  ///< of the marks on the cluster: its name
   std::string writer;    ///< HOST:PID, of the journal
@@ -29,6 +34,9 @@ struct Configuration {
   Scheduler scheduler;  ///< of the loop's pools
   std::chrono::milliseconds poll{1000};
   http::ServerOptions http;  ///< doors and access
+  std::string ui_folder{};   ///< page::reply_to()
+  std::string reader;        ///< socket of schedmate-reader; "": none
+  std::string probe_secret;  ///< "": probes are not heard
 };
 
 /// Reads the trace and makes the policy. Errors: invalid, not_found, unsupported: what is wrong and

@@ -17,11 +17,17 @@
 #include "daemon/answers.hpp"
 #include "daemon/forecasts.hpp"
 #include "daemon/history.hpp"
+#include "daemon/probe_desk.hpp"
+#include "daemon/readings.hpp"
 #include "daemon/requests.hpp"
+#include "daemon/studies.hpp"
 #include "daemon/worker.hpp"
 #include "http/events.hpp"
+#include "http/routes.hpp"
 #include "http/server.hpp"
+#include "page/page.hpp"
 #include "replay/remote.hpp"
+#include "tree/hmac.hpp"
 
 namespace schedmate::daemon {
 namespace {
@@ -39,13 +45,38 @@ struct Visit {
   http::Request request;
   std::shared_ptr<http::Answer> answer;
 };
+struct Reported {
+  ProbeMessage message;
+  std::shared_ptr<http::Answer> answer;
+};
 struct Foreseen {
   Result<Forecast> forecast;
 };
 struct Advanced {
   Result<replay::RemoteCluster::Time> time;
 };
-using Arrival = std::variant<live::Event, Visit, Advanced, Foreseen, live::Studied>;
+struct Learned {
+  std::uint64_t loop;  ///< which one asked
+  live::Studied studied;
+};
+using Arrival = std::variant<live::Event, Visit, Reported, Advanced, Foreseen, Learned>;
+
+/// Where the cluster starts jobs itself nobody else does: SchedMate orders them. What it cannot be
+/// told stays in shadow; in words, "": nothing.
+std::string fit_to(const Abilities& abilities, live::LoopOptions& options) {
+  if (abilities.lack(ActionKind::start).empty()) {
+    options.ordering.reset();
+    return {};
+  }
+  options.pool = {};
+  options.profiling = {};
+  if (options.ordering && options.ordering->work == nullptr) options.ordering.reset();
+  const std::string& lack = abilities.lack(ActionKind::set_order);
+  Mode& order = options.settings.modes.order;
+  if (lack.empty() || order < Mode::approve) return {};
+  order = Mode::shadow;
+  return "mode.order acts as shadow: " + lack;
+}
 
 class Daemon {
  public:
@@ -53,7 +84,8 @@ class Daemon {
       : configuration_(configuration),
         surroundings_(surroundings),
         cluster_(configuration.state_dir + "/replay.sock"),
-        events_() {}
+        events_(),
+        desk_(configuration.probe_secret, tree::random_key()) {}
 
   Result<void> run() {
     if (auto made = make_own_folder(configuration_.state_dir); !made)
@@ -72,6 +104,9 @@ class Daemon {
                               "is one",
                               time.error().message));
     now_ = time->now;
+    auto abilities = cluster_.abilities(call_deadline);
+    if (!abilities) return tl::unexpected(abilities.error());
+    abilities_ = std::move(*abilities);
     if (auto began = begin(); !began) return began;
     if (auto opened = open_door(); !opened) return opened;
     surroundings_.ready();
@@ -93,9 +128,16 @@ class Daemon {
       return tl::unexpected(!open ? open.error() : !next ? next.error() : kept.error());
     past = {std::move(*open), *next, std::move(*kept)};
     live::LoopOptions options = configuration_.loop;
+    const std::string lack = fit_to(abilities_, options);
+    {
+      const std::lock_guard lock(metrics_mutex_);
+      lack_ = lack;
+    }
     options.poll = Seconds(0);
+    options.profile = [this](const SeenJob& job) { return desk_.probes().profile(job); };
     texts_ = {};
     loop_ = std::make_unique<live::Loop>(std::move(options), past, now_);
+    ++loops_;
     return {};
   }
 
@@ -104,8 +146,17 @@ class Daemon {
     options.clock = surroundings_.clock;
     options.user_name = surroundings_.user_name;
     options.events = events_;
-    options.handler = [this](http::Request request, http::Answer answer) {
-      inbox_.put(Visit{std::move(request), std::make_shared<http::Answer>(std::move(answer))});
+    options.handler = [this, ui = configuration_.ui_folder](http::Request request,
+                                                            http::Answer answer) {
+      if (auto page = page::reply_to(request, ui)) {
+        answer(std::move(*page));
+        return;
+      }
+      auto shared = std::make_shared<http::Answer>(std::move(answer));
+      if (request.route->name == http::RouteName::probe)
+        hear(request, shared);
+      else
+        inbox_.put(Visit{std::move(request), std::move(shared)});
     };
     options.ready = [this] { return readiness(); };
     options.metrics = [this] {
@@ -156,9 +207,18 @@ class Daemon {
             texts_,
             history_,
             job_actions_,
+            abilities_,
             now_,
             journal::journal_path(configuration_.state_dir),
-            forecast_ ? &*forecast_ : nullptr};
+            forecast_ ? &*forecast_ : nullptr,
+            first_.counts(),
+            desk_.is_open() ? &desk_ : nullptr,
+            seconds_of(surroundings_.clock.wall())};
+  }
+
+  /// Of whoever starts jobs.
+  [[nodiscard]] const Scheduler& deciding_scheduler() const {
+    return configuration_.replay->host ? *configuration_.replay->host : configuration_.scheduler;
   }
 
   /// One at a time, of the queue as it stands when the last one is there.
@@ -169,7 +229,7 @@ class Daemon {
     foreseeing_ = true;
     foreseen_ = now;
     thinker_.ask(
-        [this, question = forecasts_.question(*loop_, now_), scheduler = configuration_.scheduler] {
+        [this, question = forecasts_.question(*loop_, now_), scheduler = deciding_scheduler()] {
           inbox_.put(Foreseen{forecast_of(*question, scheduler)});
           give_back_memory();
         });
@@ -181,6 +241,7 @@ class Daemon {
       surroundings_.report("no forecast: " + foreseen.forecast.error().message);
     forecast_.reset();
     if (foreseen.forecast) forecast_ = std::move(*foreseen.forecast);
+    if (forecast_) first_.note(*forecast_);
   }
 
   /// Twice a second, for whoever asks.
@@ -191,6 +252,8 @@ class Daemon {
     measured_ = now;
     texts_.keep_at_most(loop_->jobs().all().size());
     job_actions_.keep(loop_->jobs());
+    constexpr std::uint64_t rarely = 120;
+    if (++measures_ % rarely == 0) desk_.probes().keep_only(loop_->jobs());
     auto made = metrics_of(state());
     const std::lock_guard lock(metrics_mutex_);
     metrics_ = std::move(made);
@@ -228,17 +291,25 @@ class Daemon {
     }
     // What was asked of the cluster may have begun something.
     if (std::holds_alternative<live::Returned>(event)) over_ = false;
+    const bool is_first = loop_->counts().readings == 0;
     step(event);
     if (std::holds_alternative<live::Listed>(event)) history_.note(*loop_, now_);
+    if (is_first && loop_->counts().readings > 0)  // jobs of an earlier run are not told again
+      for (const auto& [id, attempt] : loop_->jobs().all())
+        desk_.probes().follow(attempt.seen, now_);
   }
 
-  void take(live::Studied& studied) { step(studied); }
+  void take(Learned& learned) {
+    if (learned.loop == loops_) step(learned.studied);
+  }
 
   void take(Visit& question) {
     if (loop_->counts().readings == 0) {
       (*question.answer)(http::busy_reply("the cluster has not been read yet"));
       return;
     }
+    if (is_reading(question.request))
+      return readings_.take(question.request, question.answer, loop_->jobs());
     const State state = this->state();
     if (auto decision = decision_of(question.request)) {
       if (auto past = *decision ? past_decision(**decision, state) : std::nullopt)
@@ -257,6 +328,26 @@ class Daemon {
     asked->number = ++questions_;
     asking_[asked->number] = {question.answer, std::is_same_v<Event, live::Requested>};
     step(*asked);
+  }
+
+  /// A message of a probe, in a thread of the front door.
+  void hear(const http::Request& request, const std::shared_ptr<http::Answer>& answer) {
+    auto checked = desk_.check(request, seconds_of(surroundings_.clock.wall()));
+    if (auto* const refused = std::get_if<http::Reply>(&checked))
+      (*answer)(std::move(*refused));
+    else
+      inbox_.put(Reported{std::get<ProbeMessage>(std::move(checked)), answer});
+  }
+
+  void take(Reported& reported) {
+    if (loop_->counts().readings == 0) {
+      (*reported.answer)(http::busy_reply("the cluster has not been read yet"));
+      return;
+    }
+    auto taken = desk_.take(reported.message, loop_->actions().nodes(),
+                            {seconds_of(surroundings_.clock.wall()), now_});
+    for (live::NodeWitness& witness : taken.witnesses) step(live::Witnessed{std::move(witness)});
+    (*reported.answer)(std::move(taken.reply));
   }
 
   void step(const live::Event& event) {
@@ -286,8 +377,7 @@ class Daemon {
   }
   /// It may take long: time goes on meanwhile.
   void carry_out(live::Examine& examine) {
-    inbox_.put(live::Studied{examine.study.number,
-                             fail(ErrorCode::unsupported, "no schedmate-reader is set up")});
+    studies_.make(loops_, examine.study, readings_.client());
   }
   void carry_out(live::Answer& answer) {
     const auto found = asking_.find(answer.number);
@@ -303,9 +393,16 @@ class Daemon {
     const State state = this->state();
     if (noted.what == live::Noted::What::job) texts_.forget(noted.id);
     if (!noted.job.empty()) job_actions_.note(noted.job, std::stoll(noted.id));
-    if (noted.what == live::Noted::What::job && noted.change == live::Change::Kind::ended)
-      if (const live::Attempt* const attempt = loop_->jobs().find(noted.id))
-        forecasts_.note(attempt->seen);
+    const live::Attempt* const attempt =
+        noted.what == live::Noted::What::job ? loop_->jobs().find(noted.id) : nullptr;
+    if (attempt != nullptr) {
+      desk_.probes().follow(attempt->seen, now_);
+      if (noted.change == live::Change::Kind::ended) forecasts_.note(attempt->seen);
+      if (attempt->seen.phase == JobPhase::ended)
+        studies_.remember(attempt->seen, loop_->lives().find(noted.id));
+      if (noted.change == live::Change::Kind::started) first_.started(attempt->seen);
+    }
+    if (noted.change == live::Change::Kind::vanished) desk_.probes().forget(noted.id);
     if (auto event = event_of(noted, state)) events_->publish(std::move(*event));
   }
   /// Crash-only: what the journal holds decides how it goes on.
@@ -326,13 +423,15 @@ class Daemon {
 
   http::Readiness readiness() const {
     if (blind_) return {false, {"the cluster does not answer"}};
-    return {};
+    const std::lock_guard lock(metrics_mutex_);
+    return {true, lack_.empty() ? std::vector<std::string>() : std::vector{lack_}};
   }
 
   Configuration configuration_;
   const Surroundings& surroundings_;
   replay::RemoteCluster cluster_;  // the connector's thread alone, once it runs
   std::shared_ptr<http::EventLog> events_;
+  ProbeDesk desk_;                             // before the door, whose threads check proofs here
   std::unique_ptr<journal::Journal> journal_;  // the writer's thread, or while nothing is out
   std::unique_ptr<live::Loop> loop_;
   Inbox<Arrival> inbox_;
@@ -342,7 +441,7 @@ class Daemon {
     bool is_request = false;
   };
   std::map<std::uint64_t, Asker> asking_;
-  std::uint64_t questions_ = 0;
+  std::uint64_t questions_ = 0, measures_ = 0, loops_ = 0;
   SimTime now_;
   std::size_t out_ = 0;  // effects whose events are still to come
   bool over_ = false, ticked_ = false;
@@ -352,12 +451,19 @@ class Daemon {
   JobActions job_actions_;
   Forecasts forecasts_;
   std::optional<Forecast> forecast_;  // the last one
+  FirstForecasts first_;
   bool foreseeing_ = false;
   std::chrono::nanoseconds last_tick_{}, measured_{}, foreseen_{};
-  std::mutex metrics_mutex_;
+  Abilities abilities_;  // of the cluster, as it was when the daemon began
+  mutable std::mutex metrics_mutex_;
+  std::string lack_;  // what a mode cannot do on this cluster
   std::vector<http::Metric> metrics_;
   std::optional<Error> failed_;
-  Worker connector_, writer_, thinker_;  // last: they use what stands above
+  Worker connector_, writer_, thinker_;  // they use what stands above, as do those below
+  Studies studies_{configuration_.session, [this](std::uint64_t loop, live::Studied studied) {
+                     inbox_.put(Learned{loop, std::move(studied)});
+                   }};
+  Readings readings_{configuration_.reader, surroundings_.clock};
 };
 
 }  // namespace

@@ -121,6 +121,7 @@ std::shared_ptr<Question> Forecasts::question(const live::Loop& loop, SimTime no
     row.started = rows[i].submitted.start;
     if (row.started) row.where = pools.where(job, row.pool);
     row.kept_out = job.held;
+    row.order = job.order;
     made->rows.push_back(i);
   }
   return made;

@@ -41,6 +41,29 @@ Metric nodes_now(const live::Actions& actions) {
           {{"up", states[0]}, {"drained", states[1]}, {"down", states[2]}}};
 }
 
+Metric actions_now(const live::Actions& actions) {
+  double waiting = 0;
+  for (const auto& [id, action] : actions.all())
+    if (action.state() == ActionState::waiting) waiting += 1;
+  return single("schedmate_actions_waiting", "Actions that wait for an operator.",
+                MetricKind::gauge, waiting);
+}
+
+/// Proposals that came to nothing, by what kept them back.
+Metric held_back(const live::Actions::Counts& counts) {
+  const auto number = [](std::int64_t value) { return static_cast<double>(value); };
+  return {"schedmate_proposals_held_back_total",
+          "Proposals to act that came to nothing; over_cap: that wait for an operator.",
+          MetricKind::counter,
+          "cause",
+          {{"no_second_witness", number(counts.unwitnessed)},
+           {"breaker", number(counts.stopped)},
+           {"over_cap", number(counts.capped)},
+           {"target_busy", number(counts.busy)},
+           {"mode_observe", number(counts.observed)},
+           {"unfit", number(counts.unfit)}}};
+}
+
 /// One value for each word of an enumeration.
 template <class Word, std::size_t size>
 Metric by_word(Metric made, const std::array<std::uint64_t, size>& counts) {
@@ -54,7 +77,7 @@ Metric by_word(Metric made, const std::array<std::uint64_t, size>& counts) {
 std::vector<Metric> metrics_of(const State& state) {
   const live::Loop::Counts& counts = state.loop.counts();
   const live::Actions& actions = state.loop.actions();
-  return {
+  std::vector<Metric> made = {
       single("schedmate_readings_total", "Readings of the cluster.", MetricKind::counter,
              count(counts.readings)),
       single("schedmate_readings_failed_total", "Readings that the cluster did not answer.",
@@ -69,6 +92,15 @@ std::vector<Metric> metrics_of(const State& state) {
              MetricKind::gauge, static_cast<double>(seconds_of(state.now))),
       jobs_now(state.loop.jobs()),
       nodes_now(actions),
+      actions_now(actions),
+      held_back(actions.counts()),
+      {"schedmate_forecast_starts_total",
+       "Jobs that started, by where that lay in the first interval told (8 of 10 inside).",
+       MetricKind::counter,
+       "held",
+       {{"before", count(state.foretold.before)},
+        {"inside", count(state.foretold.inside)},
+        {"after", count(state.foretold.after)}}},
       by_word<live::Change::Kind>(
           {"schedmate_job_changes_total", "What was seen to happen to jobs.", MetricKind::counter,
            "change"},
@@ -77,6 +109,9 @@ std::vector<Metric> metrics_of(const State& state) {
                             MetricKind::counter, "state"},
                            counts.steps),
   };
+  if (state.desk != nullptr)
+    std::ranges::move(state.desk->metrics(actions.nodes(), state.wall_s), std::back_inserter(made));
+  return made;
 }
 
 std::string summary_of(const State& state) {

@@ -46,7 +46,11 @@ void tell_systemd(const std::string& socket_name) {
 }
 
 Result<Configuration> read_configuration(const Program& program) {
-  auto settings = settings::load_settings(program.sources, program.environment);
+  auto given = settings::read_pairs(program.pairs, "--set");
+  if (!given) return tl::unexpected(given.error());
+  settings::SettingsSources sources = program.sources;
+  sources.given = std::move(*given);
+  auto settings = settings::load_settings(sources, program.environment);
   if (!settings) return tl::unexpected(settings.error());
   return configure({program.environment, std::move(*settings), settings::machine_clock()});
 }
@@ -55,8 +59,13 @@ Result<void> serve_replay(const Configuration& configuration, const Program& pro
   if (auto made = make_own_folder(configuration.state_dir); !made)
     return tl::unexpected(made.error());
   const Replay& replay = *configuration.replay;
-  const ClusterSpec nodes = replay::with_profiler(replay.cluster, configuration.scheduler);
-  replay::ReplayCluster cluster(replay.trace, nodes, {});
+  const Scheduler* const host = replay.host ? &*replay.host : nullptr;
+  const ClusterSpec nodes = host != nullptr
+                                ? replay.cluster
+                                : replay::with_profiler(replay.cluster, configuration.scheduler);
+  SimOptions sim;
+  sim.estimator = replay.host_estimates;
+  replay::ReplayCluster cluster(replay.trace, nodes, sim, host);
   const replay::ServeOptions options{.socket = configuration.state_dir + "/replay.sock",
                                      .ledger = configuration.state_dir + "/replay.jsonl",
                                      .speed = replay.speed,
@@ -86,8 +95,9 @@ Result<void> serve(const Configuration& configuration, const Program& program) {
 }  // namespace
 
 Result<void> run_task(Task task, const Program& program) {
-  const auto configuration = read_configuration(program);
+  auto configuration = read_configuration(program);
   if (!configuration) return tl::unexpected(configuration.error());
+  configuration->ui_folder = program.ui_folder;
   if (task == Task::replay) return serve_replay(*configuration, program);
   if (task == Task::serve) return serve(*configuration, program);
   program.say("the settings are sound");

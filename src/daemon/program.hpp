@@ -6,6 +6,7 @@
 #include <functional>
 #include <schedmate/result.hpp>
 #include <string>
+#include <vector>
 
 #include "settings/settings_file.hpp"
 
@@ -21,10 +22,12 @@ enum class Task : std::uint8_t {
 using Say = std::function<void(const std::string& line)>;
 
 struct Program {
-  settings::SettingsSources sources;
-  settings::Environment environment;
-  std::function<bool()> stopped, reload_asked;  ///< asked ten times a second
-  Say say;
+  settings::SettingsSources sources{};
+  settings::Environment environment{};
+  std::function<bool()> stopped{}, reload_asked{};  ///< asked ten times a second
+  Say say{};
+  std::vector<std::string> pairs{};  ///< KEY=VALUE, over what `sources` say
+  std::string ui_folder{};           ///< the page's files, read for each request; "": built in
 };
 
 /// Until it is stopped. Errors: those of load_settings(), configure(), run() and serve().

@@ -24,6 +24,7 @@ JobInfo info_of(const SnapshotJob& job) {
   info.estimate = info.expected = job.planned;
   info.nodes = job.nodes.get();
   info.rank = job.rank;
+  info.order = job.order;
   info.running = job.started.has_value();
   if (info.running) info.run_since = *job.started;
   return info;

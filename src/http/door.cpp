@@ -323,7 +323,7 @@ void Door::tick() {
   next_tick_ = time + tick_time;
   std::erase_if(failures_,
                 [&](const auto& each) { return time > each.second.last + failures_kept; });
-  tokens_.refresh();
+  tokens_.refresh(traffic_->options().clock.wall());
   traffic_->keep_tokens(tokens_.tokens());
   traffic_->sweep();
 }

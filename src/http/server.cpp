@@ -91,7 +91,7 @@ ServerOptions within_limits(const ServerOptions& options) {
 }  // namespace
 
 Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
-  auto tokens = TokenFile::open(options.tokens_file);
+  auto tokens = TokenFile::open(options.tokens_file, options.clock.wall());
   if (!tokens) return tl::unexpected(tokens.error());
   Started parts;
   if (!options.unix_path.empty()) {

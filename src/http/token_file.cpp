@@ -19,7 +19,7 @@ std::string mark_of(const std::string& path) {
 
 }  // namespace
 
-Result<TokenFile> TokenFile::open(const std::string& path) {
+Result<TokenFile> TokenFile::open(const std::string& path, SimTime now) {
   TokenFile file;
   file.path_ = path;
   if (path.empty()) return file;
@@ -27,15 +27,24 @@ Result<TokenFile> TokenFile::open(const std::string& path) {
   auto tokens = load_tokens(path);
   if (!tokens) return tl::unexpected(tokens.error());
   file.tokens_ = std::move(*tokens);
+  file.drop_expired(now);
   return file;
 }
 
-void TokenFile::refresh() {
+/// One that has expired does not come back: the file is not read again for it.
+void TokenFile::drop_expired(SimTime now) {
+  std::erase_if(tokens_, [now](const Token& token) {
+    return token.expires_s && *token.expires_s <= seconds_of(now);
+  });
+}
+
+void TokenFile::refresh(SimTime now) {
   std::string mark = mark_of(path_);
-  if (mark == mark_) return;
+  if (mark == mark_) return drop_expired(now);
   auto tokens = load_tokens(path_);
   mark_ = tokens ? std::optional(std::move(mark)) : std::nullopt;
   tokens_ = std::move(tokens).value_or(std::vector<Token>());
+  drop_expired(now);
 }
 
 }  // namespace schedmate::http

@@ -47,17 +47,22 @@ bool is_name(std::string_view text) {
 
 Result<Token> read_token_line(std::string_view line) {
   const auto parts = split(line, '\t');
-  if (parts.size() != 5)
-    return fail(ErrorCode::invalid, "a token has HASH, ROLE, USER, CREATED and LABEL");
+  if (parts.size() != 5 && parts.size() != 6)
+    return fail(ErrorCode::invalid,
+                "a token has HASH, ROLE, USER, CREATED, LABEL and maybe EXPIRES");
   const auto role = role_named(parts[1]);
   const auto created_s = parse_number<std::int64_t>(parts[3]);
   if (!is_hash(parts[0])) return fail(ErrorCode::invalid, "the hash is not 64 digits");
   if (!role) return fail(ErrorCode::invalid, "the role is not owner, viewer or operator");
   if (!created_s) return fail(ErrorCode::invalid, "the time of creation is not a number");
+  const auto expires_s =
+      parts.size() == 6 ? parse_number<std::int64_t>(parts[5]) : std::optional<std::int64_t>();
+  if (parts.size() == 6 && !expires_s)
+    return fail(ErrorCode::invalid, "the time of its end is not a number");
   if (!is_name(parts[2]) || !is_name(parts[4]))
     return fail(ErrorCode::invalid, "user or label is empty, too long or not printable");
-  return Token{std::string(parts[0]), *role, std::string(parts[2]), *created_s,
-               std::string(parts[4])};
+  return Token{std::string(parts[0]), *role,    std::string(parts[2]), *created_s,
+               std::string(parts[4]), expires_s};
 }
 
 /// Equal or not in a time that does not tell where they differ.
@@ -138,9 +143,11 @@ Result<std::vector<Token>> read_tokens(std::string_view text) {
 
 std::string write_tokens(const std::vector<Token>& tokens) {
   std::string text;
-  for (const Token& token : tokens)
-    text += fmt::format("{}\t{}\t{}\t{}\t{}\n", token.hash, name_of(token.role), token.user,
+  for (const Token& token : tokens) {
+    text += fmt::format("{}\t{}\t{}\t{}\t{}", token.hash, name_of(token.role), token.user,
                         token.created_s, token.label);
+    text += token.expires_s ? fmt::format("\t{}\n", *token.expires_s) : "\n";
+  }
   return text;
 }
 
@@ -181,7 +188,8 @@ Result<std::string> add_token(const std::string& path, const NewToken& token) {
                             token.label));
   auto secret = random_secret();
   if (!secret) return secret;
-  tokens->push_back({sha256(*secret), token.role, token.user, token.created_s, token.label});
+  tokens->push_back(
+      {sha256(*secret), token.role, token.user, token.created_s, token.label, token.expires_s});
   if (auto done = write_file(path, write_tokens(*tokens), Kept::secret); !done)
     return tl::unexpected(done.error());
   return secret;

@@ -3,7 +3,8 @@
 
 /// Who may come in by TCP: bearer tokens of 256 random bits, "smt_" and 64 hexadecimal digits. The
 /// file keeps their SHA-256 alone, so that who reads it cannot come in by it. It has rights 0600,
-/// is whole or absent, and one line a token: HASH ROLE USER CREATED LABEL, with tabs between.
+/// is whole or absent, and one line a token: HASH ROLE USER CREATED LABEL [EXPIRES], with tabs
+/// between.
 
 #include <cstdint>
 #include <optional>
@@ -22,6 +23,7 @@ struct Token {
   std::string user;
   std::int64_t created_s = 0;  ///< Unix time
   std::string label;           ///< for people, and the name by which it is revoked; unique
+  std::optional<std::int64_t> expires_s{};  ///< Unix time from which on it opens nothing
 };
 
 /// "owner", "viewer", "operator".
@@ -46,6 +48,7 @@ struct NewToken {
   Role role = Role::owner;
   std::string label;
   std::int64_t created_s = 0;
+  std::optional<std::int64_t> expires_s{};
 };
 /// The token's text, which is nowhere kept and cannot be had again. Errors: those of load_tokens();
 /// invalid (an empty user or label, or one with a control character or over 64 bytes), conflict

@@ -74,7 +74,8 @@ TEST_CASE("one bad line makes the whole file bad") {
   CHECK(read_tokens(good_line)->front().label == "laptop");
   CHECK(write_tokens(*read_tokens(good_line)) == good_line);
   CHECK(token_fault(good_line + good_line) == "2: a hash or label appears twice");
-  CHECK(token_fault("\n" + good_line) == "1: a token has HASH, ROLE, USER, CREATED and LABEL");
+  CHECK(token_fault("\n" + good_line) ==
+        "1: a token has HASH, ROLE, USER, CREATED, LABEL and maybe EXPIRES");
   CHECK(token_fault(good_line.substr(1)) == "1: the hash is not 64 digits");
   CHECK(token_fault(std::string(64, 'A') + good_line.substr(64)) == "1: the hash is not 64 digits");
   CHECK(token_fault(good_line.substr(0, 64) + "\troot\tann\t17\tx") ==
@@ -89,31 +90,47 @@ TEST_CASE("a file that others may read or write lets nobody in") {
   const Scratch folder;
   const auto path = folder.path("tokens");
   const auto secret = add_token(path, {"ann", Role::owner, "laptop", 17}).value();
-  auto file = TokenFile::open(path).value();
+  auto file = TokenFile::open(path, at(20)).value();
   CHECK(find_token(file.tokens(), secret) != nullptr);
-  file.refresh();
+  file.refresh(at(20));
   CHECK(find_token(file.tokens(), secret) != nullptr);
   REQUIRE(::chmod(path.c_str(), 0640) == 0);
   CHECK(load_tokens(path).error().code == ErrorCode::refused);
-  file.refresh();
+  file.refresh(at(20));
   CHECK(file.tokens().empty());
   REQUIRE(::chmod(path.c_str(), 0600) == 0);
-  file.refresh();
+  file.refresh(at(20));
   CHECK(file.tokens().size() == 1);
 }
 
 TEST_CASE("a file that could not be read for a moment is read again") {
   const Scratch folder;
   const auto path = folder.path("tokens");
-  auto file = TokenFile::open(path).value();
+  auto file = TokenFile::open(path, at(20)).value();
   const auto secret = add_token(path, {"ann", Role::owner, "laptop", 17}).value();
   {
     const testing::FewFiles none(3);
-    file.refresh();
+    file.refresh(at(20));
   }
   CHECK(file.tokens().empty());
-  file.refresh();
+  file.refresh(at(20));
   CHECK(find_token(file.tokens(), secret) != nullptr);
+}
+
+TEST_CASE("a token expires while the file stays as it is") {
+  const Scratch folder;
+  const auto path = folder.path("tokens");
+  const auto forever = add_token(path, {"ann", Role::owner, "laptop", 17}).value();
+  const auto short_lived = add_token(path, {"ann", Role::owner, "guest", 17, 30}).value();
+  CHECK(load_tokens(path).value().back().expires_s == 30);
+  auto file = TokenFile::open(path, at(29)).value();
+  CHECK(find_token(file.tokens(), short_lived) != nullptr);
+  file.refresh(at(30));
+  CHECK(find_token(file.tokens(), short_lived) == nullptr);
+  CHECK(find_token(file.tokens(), forever) != nullptr);
+  CHECK(TokenFile::open(path, at(31)).value().tokens().size() == 1);
+  CHECK(token_fault(good_line.substr(0, 64) + "\towner\tann\t17\tx\tsoon") ==
+        "1: the time of its end is not a number");
 }
 
 TEST_CASE("two processes do not change the file at once") {

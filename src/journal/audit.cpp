@@ -235,7 +235,9 @@ Result<std::vector<Action>> read_actions(const JournalFile& file, std::int64_t s
   if (!database) return tl::unexpected(database.error());
   std::vector<Action> actions;
   {
-    Query rows(**database, "SELECT body FROM actions WHERE id > ? ORDER BY id LIMIT ?");
+    Query rows(**database,
+               "SELECT body FROM actions WHERE id > ?1 + CASE WHEN ?1 < 0 THEN "
+               "(SELECT ifnull(max(id), 0) FROM actions) ELSE 0 END ORDER BY id LIMIT ?2");
     rows.bind(since).bind(static_cast<std::int64_t>(limit));
     if (auto read = add_actions(rows, actions); !read) return tl::unexpected(read.error());
   }

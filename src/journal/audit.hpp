@@ -33,7 +33,8 @@ struct AuditEntry {
 [[nodiscard]] Result<std::vector<AuditEntry>> audit_entries(const JournalFile& file,
                                                             std::int64_t since, std::size_t limit);
 
-/// Actions with ids after `since`, by id, as far as they are kept. Errors: likewise.
+/// Actions with ids after `since`, by id, as far as they are kept; a negative `since` counts back
+/// from the newest. Errors: likewise.
 [[nodiscard]] Result<std::vector<Action>> read_actions(const JournalFile& file, std::int64_t since,
                                                        std::size_t limit);
 /// Those of these ids that are kept, in this order. Errors: likewise.

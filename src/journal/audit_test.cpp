@@ -79,6 +79,10 @@ TEST_CASE("a chain that nobody touched is sound") {
         R"("epoch":1})");
   CHECK(entries[1].hash == chained(entries[0].hash, entries[1].text));
   CHECK(entries[1].hash == verdict.head);
+  const auto all = read_actions({"/j", disk.vfs()}, 0, 100).value();
+  const auto newest = read_actions({"/j", disk.vfs()}, -1, 100).value();
+  REQUIRE(newest.size() == 1);
+  CHECK(newest.front().id == all.back().id);
   const auto last = audit_entries({"/j", disk.vfs()}, -2, 5).value();
   REQUIRE(last.size() == 2);
   CHECK(last[0].hash == entries[0].hash);

@@ -42,6 +42,10 @@ struct Studied {
   std::uint64_t study = 0;
   Result<Finding> finding;
 };
+/// A witness other than a job's own log.
+struct Witnessed {
+  NodeWitness witness;
+};
 /// An operator.
 struct Decided {
   enum class What : std::uint8_t { approve, reject, undo, close_breaker } what;
@@ -51,8 +55,8 @@ struct Decided {
 };
 /// Time has passed.
 struct Ticked {};
-using Event =
-    std::variant<Listed, Appended, Returned, Proposed, Studied, Requested, Decided, Ticked>;
+using Event = std::variant<Listed, Appended, Returned, Proposed, Studied, Witnessed, Requested,
+                           Decided, Ticked>;
 
 // Effects: what is to be done.
 struct Append {

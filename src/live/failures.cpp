@@ -2,6 +2,7 @@
 /// What the loop learns of jobs besides what the cluster shows (Lives), and what it proposes when
 /// they fail.
 #include <algorithm>
+#include <iterator>
 
 #include "live/loop.hpp"
 #include "live/recovery.hpp"
@@ -59,15 +60,34 @@ const Prediction* Loop::advice_on(const std::string& id) const {
                                                                  : nullptr;
 }
 
-/// The cluster's own: it took a node of the job out of service, or lost it.
+/// Probes, and the cluster itself, which has lost a node of the job.
 std::vector<NodeWitness> Loop::witnesses_of(const SeenJob& job, SimTime now) const {
   std::vector<NodeWitness> witnesses;
   for (const NodeGpus& each : job.nodes) {
+    std::ranges::move(witnesses_.of(each.node, now - options_.settings.waits.witness_age),
+                      std::back_inserter(witnesses));
     const auto node = actions_.nodes().find(each.node);
     if (node != actions_.nodes().end() && node->second.state == NodeState::down)
       witnesses.push_back({"scheduler", each.node, now, "it is down: " + node->second.reason});
   }
   return witnesses;
+}
+
+/// What two of them say of one node needs no job that fails first.
+void Loop::take(const Witnessed& event, SimTime now) {
+  const std::string node = event.witness.node;
+  witnesses_.add(event.witness, now);
+  respond_to_failures(now);
+  std::vector<NodeWitness> witnesses =
+      witnesses_.of(node, now - options_.settings.waits.witness_age);
+  const bool agree = std::ranges::any_of(
+      witnesses, [&](const NodeWitness& each) { return each.source != event.witness.source; });
+  if (!agree) return;
+  Proposal drain;
+  drain.call = {.kind = ActionKind::drain_node, .nodes = {{node, {}}}, .text = event.witness.says};
+  drain.why = {"rule witnesses_agree"};
+  drain.witnesses = std::move(witnesses);
+  (void)actions_.propose(std::move(drain), now);
 }
 
 void Loop::respond_to_failures(SimTime now) {

@@ -23,11 +23,14 @@ Loop::Loop(LoopOptions options, const Past& past, SimTime now)
     : options_(std::move(options)),
       lives_(options_.lives),
       actions_(options_.settings, restored_of(past, now)) {
+  if (options_.ordering) ordering_.emplace(*options_.ordering);
   for (const auto& [name, value] : past.kept)
     if (name.starts_with(Jobs::key("")))
       (void)jobs_.restore(value);
     else if (name.starts_with(Lives::key("")))
       (void)lives_.restore(name.substr(Lives::key("").size()), value);
+    else if (ordering_ && name.starts_with(Ordering::key("")))
+      ordering_->restore(name, value);
     else if (name == kept_read)
       jobs_.know_what_was_read(value);
   submissions_.restore(past.kept);
@@ -144,12 +147,13 @@ void Loop::take(const Listed& event, SimTime now) {
   see_nodes(listing, now);
   if (read_before_)
     for (const Change& change : changes) follow(change, now);
-  read_before_ = true;
+  const bool is_first = !std::exchange(read_before_, true);
   const bool is_news = std::exchange(version_, listing.version) != listing.version;
   if (is_news || !actions_.all().empty()) actions_.read(Reading(listing), event.number, now);
   follow_ends();
   respond_to_failures(now);
   decide(now);
+  order_jobs(changes, is_first, now);
   if (reread_ && calls_out_ == 0) ask_to_list();
 }
 
@@ -349,6 +353,9 @@ void Loop::follow_start(Pool& pool, const Change& change) {
 void Loop::follow_ends() {
   for (const Action& action : actions_.take_ended()) {
     const ActionKind kind = action.call.kind;
+    if (ordering_ && kind == ActionKind::set_order &&
+        (action.state() == ActionState::undone || action.state() == ActionState::rejected))
+      ordering_->leave_alone(action.call);
     if (kind != ActionKind::start && kind != ActionKind::evict) continue;
     if (action.state() == ActionState::verified || action.state() == ActionState::shadowed)
       continue;

@@ -26,8 +26,10 @@
 #include "live/jobs.hpp"
 #include "live/ledger.hpp"
 #include "live/lives.hpp"
+#include "live/ordering.hpp"
 #include "live/submissions.hpp"
 #include "live/virtual_cluster.hpp"
+#include "live/witnesses.hpp"
 
 namespace schedmate::live {
 
@@ -45,6 +47,8 @@ struct LoopOptions {
   /// Who decides in a pool of that name; null: nobody starts jobs here.
   std::function<VirtualCluster::Setup(const std::string& name)> pool{};
   Profiling profiling{};
+  /// Where the cluster starts jobs itself: who goes first. Nothing: nobody is told.
+  std::optional<Ordering::Setup> ordering{};
   LifeOptions lives{};
   /// What was measured of its GPU use; null: nothing. It stays where it is. Empty: nothing is
   /// known.
@@ -65,8 +69,7 @@ class Loop {
   std::vector<Effect> step(const Event& event, SimTime now);
   /// A Ticked is due then, at the latest: to read the cluster again.
   [[nodiscard]] SimTime next_tick() const;
-  /// When a policy wishes to be asked although nothing happens; `never`: none does, or none is
-  /// asked (mode observe).
+  /// When a policy wishes to be asked though nothing happens; `never`: none does, or is asked.
   [[nodiscard]] SimTime next_wake() const;
 
   struct Counts {
@@ -79,8 +82,11 @@ class Loop {
   [[nodiscard]] const Jobs& jobs() const { return jobs_; }
   [[nodiscard]] const Actions& actions() const { return actions_; }
   [[nodiscard]] const Lives& lives() const { return lives_; }
+  /// Null: nobody is told who goes first.
+  [[nodiscard]] const Ordering* ordering() const { return ordering_ ? &*ordering_ : nullptr; }
   [[nodiscard]] const Counts& counts() const { return counts_; }
   [[nodiscard]] const Ledger& ledger() const { return ledger_; }
+  [[nodiscard]] const Witnesses& witnesses() const { return witnesses_; }
 
  private:
   struct Pool {
@@ -97,6 +103,7 @@ class Loop {
   void take(const Requested& event, SimTime now);
   void take(const Decided& event, SimTime now);
   void take(const Ticked& event, SimTime now);
+  void take(const Witnessed& event, SimTime now);
 
   [[nodiscard]] std::optional<Answer> answered_before(const Requested& event) const;
   void tell(const Change& change, SimTime now);
@@ -109,6 +116,8 @@ class Loop {
   void decide(Pool& pool, SimTime now);
   void carry_out(Pool& pool, const VirtualCluster::Decision& decision, SimTime now);
   void begin_anew(Pool& pool, SimTime now);
+  void order_jobs(const std::vector<Change>& changes, bool is_first, SimTime now);
+  void propose_orders(SimTime now);
   void follow_lives(const std::vector<Change>& changes, SimTime now);
   void keep_life(const std::string& id);
   void study(SimTime now);
@@ -136,6 +145,8 @@ class Loop {
   Actions actions_;
   Submissions submissions_;
   Ledger ledger_;
+  std::optional<Ordering> ordering_;
+  Witnesses witnesses_;
   std::map<std::string, Pool, std::less<>> pools_;
   std::map<std::string, std::uint32_t, std::less<>> users_, pool_numbers_;
   std::map<std::uint64_t, std::string> ids_;     // jobs by the number of their attempt

@@ -171,6 +171,39 @@ TEST_CASE("a node that the cluster lost under a job that failed for it is the se
   CHECK(there.house.site.see("1").phase == JobPhase::running);
 }
 
+TEST_CASE("a probe is the second witness, also when it speaks after the failure") {
+  FailingHouse there;
+  there.house.site.submit("1").output = "/log";
+  there.house.turns(3);
+  const std::string node = there.house.site.see("1").nodes.front().node;
+  there.house.site.finish("1", EndState::failed);
+  there.house.turns(20);
+  CHECK(there.house.actions() == "start verified");
+  there.house.tell(Witnessed{{"kernel", node, there.house.site.now(), "Xid 79"}});
+  there.house.turns(3);
+  CHECK(there.house.actions().starts_with(
+      "start verified, drain_node verified, requeue_excluding verified, notify verified"));
+  CHECK(there.house.site.see_node(node).state == NodeState::drained);
+}
+
+TEST_CASE("two witnesses of one node drain it without a job that fails; two words of one do not") {
+  FailingHouse there;
+  there.house.turns(2);
+  const auto hear = [&](const char* source, const char* node) {
+    there.house.tell(Witnessed{{source, node, there.house.site.now(), "bad"}});
+    there.house.turns(2);
+  };
+  hear("kernel", "a-1");
+  hear("kernel", "a-1");
+  hear("gpu", "a-2");
+  CHECK(there.house.actions().empty());
+  hear("gpu", "a-1");
+  CHECK(there.house.actions() == "drain_node verified");
+  CHECK(there.house.site.see_node("a-1").state == NodeState::drained);
+  hear("gpu", "a-1");
+  CHECK(there.house.actions() == "drain_node verified");
+}
+
 TEST_CASE("without a witness there is a while for one to come, then a test and a restart") {
   FailingHouse there;
   there.fail("1");

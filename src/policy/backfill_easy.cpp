@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// backfill_easy: EASY backfilling (Lifka, JSSPP 1995; Mu'alem and Feitelson, TPDS 2001).
 ///
-/// Order: entry, which is submission, as nothing runs in front of the queue. The head starts when
-/// its gang can be placed. When it cannot, it gets a reservation: the earliest instant at which it
-/// could be placed if every running job ended as predicted. Then every later job is asked once, in
-/// order, and starts if it can be placed now and that does not move the reservation back: it is
-/// predicted to be over by then, or the head finds its GPUs by then all the same. Where the head
-/// would be placed is left open, so only the time counts.
+/// Order: JobInfo::order, then entry, which is submission, as nothing runs in front of the queue.
+/// The head starts when its gang can be placed. When it cannot, it gets a reservation: the earliest
+/// instant at which it could be placed if every running job ended as predicted. Then every later
+/// job is asked once, in order, and starts if it can be placed now and that does not move the
+/// reservation back: it is predicted to be over by then, or the head finds its GPUs by then all the
+/// same. Where the head would be placed is left open, so only the time counts.
 ///
 /// Predictions (start + estimate, at least one second) plan, they never kill: a job that outlives
 /// its own is expected to run as long again as it has so far. So the reservation may slip, though
@@ -44,11 +44,13 @@ class BackfillEasy {
       times_->hold(id, view.cluster.allocation(id),
                    view.now + whole_seconds(view.job(id).remaining(view.now)));
     for (const JobId id : view.ended) times_->free(id);
-    for (const JobId id : view.withdrawn) lines_[view.job(id).gpus].remove(id);
     for (const std::uint32_t node : view.nodes) times_->follow(view.cluster, node);
-    for (const JobId id : view.arrived) {
-      lines_[view.job(id).gpus].push(id, predicted_run_time(view.job(id)));
+    for (const JobId id : view.arrived) enter(view, id);
+    for (const JobId id : view.reordered) {
+      leave(id, view.job(id).gpus);
+      enter(view, id);
     }
+    for (const JobId id : view.withdrawn) leave(id, view.job(id).gpus);
     expect_overdue(view);
     serve(view, plan);
   }
@@ -58,6 +60,27 @@ class BackfillEasy {
     int gang;
     SimTime at;
   };
+  /// What goes first, then how many GPUs: minus the order, GPUs.
+  using Kind = std::pair<std::int64_t, int>;
+  struct Waiting {
+    Kind kind;
+    JobId id{};
+  };
+
+  void enter(const View& view, JobId id) {
+    const JobInfo& job = view.job(id);
+    if (job.order != 0) orders_[id] = job.order;
+    lines_[{-job.order, job.gpus}].push(id, predicted_run_time(job));
+  }
+
+  /// From the line that it was put in.
+  void leave(JobId id, int gpus) {
+    const auto order = orders_.extract(id);
+    const auto line = lines_.find({order ? -order.mapped() : 0, gpus});
+    if (line == lines_.end()) return;
+    line->second.remove(id);
+    if (order && line->second.empty()) lines_.erase(line);
+  }
 
   void expect_overdue(const View& view) {
     for (const auto* end = times_->next_end(); end != nullptr && end->at <= view.now;
@@ -71,7 +94,7 @@ class BackfillEasy {
     auto head = first_waiting();
     while (head && start(view, plan, *head)) head = first_waiting();
     if (!head) return;
-    const int gang = view.job(*head).gpus;
+    const int gang = head->kind.second;
     const Reservation reservation{gang, times_->earliest(gang)};
     for (auto next = next_allowed(view, reservation, *head); next;
          next = next_allowed(view, reservation, *next)) {
@@ -81,35 +104,41 @@ class BackfillEasy {
     if (const auto* end = times_->next_end()) plan.wake_at(end->at);
   }
 
-  bool start(const View& view, Plan& plan, JobId id) {
-    const JobInfo& job = view.job(id);
-    if (!plan.start(id, job.gpus)) return false;
-    times_->hold(id, view.cluster.allocation(id), view.now + predicted_run_time(job));
-    lines_[job.gpus].remove(id);
+  bool start(const View& view, Plan& plan, const Waiting& waiting) {
+    const JobInfo& job = view.job(waiting.id);
+    if (!plan.start(waiting.id, job.gpus)) return false;
+    times_->hold(waiting.id, view.cluster.allocation(waiting.id),
+                 view.now + predicted_run_time(job));
+    leave(waiting.id, job.gpus);
     return true;
   }
 
-  [[nodiscard]] std::optional<JobId> first_waiting() const {
-    std::optional<JobId> first;
-    for (const auto& [gpus, line] : lines_) {
+  [[nodiscard]] std::optional<Waiting> first_waiting() const {
+    std::optional<Waiting> first;
+    for (const auto& [kind, line] : lines_) {
+      if (first && kind.first != first->kind.first) break;
       const auto id = line.first(JobId{0}, WaitingLine::any_time);
-      if (id && (!first || *id < *first)) first = id;
+      if (id && (!first || *id < first->id)) first = {kind, *id};
     }
     return first;
   }
 
   /// The first job after `after` that may start now without moving the head's reservation back.
-  [[nodiscard]] std::optional<JobId> next_allowed(const View& view, Reservation head, JobId after) {
-    const JobId from{index_of(after) + 1};
-    std::optional<JobId> best;
-    for (const auto& [gpus, line] : lines_) {
-      if (gpus > view.cluster.free_gpus()) break;
+  [[nodiscard]] std::optional<Waiting> next_allowed(const View& view, Reservation head,
+                                                    const Waiting& after) {
+    std::optional<Waiting> best;
+    for (auto each = lines_.lower_bound({after.kind.first, 0}); each != lines_.end(); ++each) {
+      const auto& [kind, line] = *each;
+      const int gpus = kind.second;
+      if (best && kind.first != best->kind.first) break;
+      if (gpus > view.cluster.free_gpus()) continue;
+      const JobId from{kind.first == after.kind.first ? index_of(after.id) + 1 : 0};
       const auto any = line.first(from, WaitingLine::any_time);
-      if (!any || (best && *best < *any) || !view.cluster.fits(gpus)) continue;
+      if (!any || (best && best->id < *any) || !view.cluster.fits(gpus)) continue;
       const auto safe =
           line.first(from, head.at == never ? WaitingLine::any_time : head.at - view.now);
       const auto allowed = safe != any && may_outlast(view, head, gpus) ? any : safe;
-      if (allowed && (!best || *allowed < *best)) best = allowed;
+      if (allowed && (!best || *allowed < best->id)) best = {kind, *allowed};
     }
     return best;
   }
@@ -120,8 +149,9 @@ class BackfillEasy {
     return view.cluster.find(gpus, where) && times_->possible(head.gang, head.at, where);
   }
 
-  std::optional<FreeTimes> times_;    // from the first call on
-  std::map<int, WaitingLine> lines_;  // by GPU count
+  std::optional<FreeTimes> times_;        // from the first call on
+  std::map<Kind, WaitingLine> lines_;     // with other orders than 0, none is empty
+  std::map<JobId, std::int64_t> orders_;  // of those that have another one than 0
 };
 
 }  // namespace
@@ -131,6 +161,7 @@ Result<Scheduler> make_backfill_easy(const PolicyInput&, PolicyOptions&) {
   scheduler.decide = BackfillEasy();
   scheduler.estimator = "limit";
   scheduler.plans = true;
+  scheduler.heeds_order = true;
   return scheduler;
 }
 

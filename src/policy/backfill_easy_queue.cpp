@@ -21,9 +21,21 @@ void WaitingLine::set(std::size_t leaf, Seconds run_time) {
 }
 
 void WaitingLine::push(JobId id, Seconds run_time) {
+  if (!ids_.empty() && id <= ids_.back()) return put_between(id, run_time);
   if (ids_.size() == least_.size() / 2) make_room();
   ids_.push_back(id);
   set(ids_.size() - 1, run_time);
+}
+
+void WaitingLine::put_between(JobId id, Seconds run_time) {
+  const std::size_t leaf = leaf_of(id);
+  if (ids_[leaf] == id) return set(leaf, run_time);
+  const std::vector<JobId> ids = std::exchange(ids_, {});
+  const std::vector<Seconds> least = std::exchange(least_, {});
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (i == leaf) push(id, run_time);
+    if (const Seconds each = least[least.size() / 2 + i]; each != gone) push(ids[i], each);
+  }
 }
 
 void WaitingLine::remove(JobId id) { set(leaf_of(id), gone); }

@@ -17,9 +17,10 @@ class WaitingLine {
  public:
   static constexpr Seconds any_time = Seconds::max() - Seconds(1);
 
-  /// `id` is larger than all before; `run_time` at most any_time.
+  /// Usually `id` is larger than all before; else it costs the queue. `run_time` at most any_time.
   void push(JobId id, Seconds run_time);
   void remove(JobId id);
+  [[nodiscard]] bool empty() const { return ids_.empty() || least_[1] > any_time; }
   /// The first job from `from` on that runs for at most `longest`.
   [[nodiscard]] std::optional<JobId> first(JobId from, Seconds longest) const;
 
@@ -27,6 +28,7 @@ class WaitingLine {
   [[nodiscard]] std::size_t leaf_of(JobId id) const;
   void set(std::size_t leaf, Seconds run_time);
   void make_room();
+  void put_between(JobId id, Seconds run_time);
 
   std::vector<JobId> ids_;      // by leaf, ascending; removed ones too
   std::vector<Seconds> least_;  // [1] = root, [leaves + i] = leaf i; gone = Seconds::max()

@@ -28,6 +28,10 @@ TEST_CASE("the first job in order that is short enough is found as a plain searc
       line.push(JobId{next}, run_time);
       plain.emplace(JobId{next}, run_time);
     }
+    // Now and then one comes back, or comes between two.
+    if (const JobId id{static_cast<std::uint32_t>(random.below(next + 1))};
+        random.below(20) == 0 && plain.try_emplace(id, Seconds(7)).second)
+      line.push(id, Seconds(7));
     const JobId from{static_cast<std::uint32_t>(random.below(next + 3))};
     const Seconds longest = step % 5 == 0 ? WaitingLine::any_time : Seconds(random.below(200));
     auto expected = plain.lower_bound(from);

@@ -12,6 +12,7 @@ namespace schedmate::policy {
 
 Result<Scheduler> make_fifo(const PolicyInput&, PolicyOptions&) {
   Scheduler scheduler;
+  scheduler.heeds_order = true;
   scheduler.uses_estimates = false;
   scheduler.decide =
       HeadOfLine([](const JobInfo& job) { return static_cast<double>(seconds_of(job.submit)); });

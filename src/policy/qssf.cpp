@@ -24,7 +24,8 @@ struct ReleasedQssf {
     const bool all_new = std::ranges::all_of(
         view.arrived, [&](JobId id) { return view.job(id).entered == view.now; });
     // As released: there nobody withdraws.
-    if (!ranked.empty() || !view.withdrawn.empty() || view.arrived.empty() || !all_new)
+    if (!ranked.empty() || !view.withdrawn.empty() || !view.reordered.empty() ||
+        view.arrived.empty() || !all_new)
       return ranked(view, plan);
     HeadOfLine fresh(unranked, true);
     fresh(view, plan);
@@ -40,7 +41,9 @@ struct ReleasedQssf {
 
 Result<Scheduler> make_qssf(const PolicyInput& input, PolicyOptions&) {
   Scheduler scheduler;
+  scheduler.heeds_order = true;
   scheduler.estimator = "last_k";
+  scheduler.expected_work = service;
   if (input.defects.unranked_arrivals) {
     scheduler.decide = ReleasedQssf{};
   } else {

@@ -197,6 +197,7 @@ Result<Scheduler> make_schedmate(const PolicyInput&, PolicyOptions& settings) {
   Scheduler scheduler;
   scheduler.decide = Standalone({*ageing, *patience, Seconds(*least), Seconds(*most)});
   scheduler.estimator = "last_k";
+  scheduler.expected_work = [](const JobInfo& job) { return job.estimate.count() * job.gpus; };
   return scheduler;
 }
 

@@ -12,7 +12,9 @@ namespace schedmate::policy {
 
 Result<Scheduler> make_sjf(const PolicyInput&, PolicyOptions&) {
   Scheduler scheduler;
-  scheduler.decide = HeadOfLine([](const JobInfo& job) { return job.estimate.count(); });
+  scheduler.heeds_order = true;
+  scheduler.expected_work = [](const JobInfo& job) { return job.estimate.count(); };
+  scheduler.decide = HeadOfLine(scheduler.expected_work);
   return scheduler;
 }
 

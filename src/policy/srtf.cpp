@@ -57,6 +57,7 @@ Result<Scheduler> make_srtf(const PolicyInput&, PolicyOptions&) {
   Scheduler scheduler;
   scheduler.decide = Srtf{};
   scheduler.counts_down = true;
+  scheduler.expected_work = [](const JobInfo& job) { return job.estimate.count(); };
   return scheduler;
 }
 

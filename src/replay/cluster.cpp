@@ -33,20 +33,21 @@ ClusterSpec with_profiler(ClusterSpec cluster, const Scheduler& scheduler) {
 }
 
 ReplayCluster::ReplayCluster(const Trace& trace, const ClusterSpec& cluster,
-                             const SimOptions& options)
+                             const SimOptions& options, const Scheduler* host)
     : trace_(growing(trace)), options_(options) {
   outcomes_.resize(trace.jobs.size());
-  options_.estimator = [](const EnteringJob&) { return Prediction(); };
-  const SimTime first = trace.jobs.empty() ? SimTime() : trace.jobs.front().submit;
-  const SimTime last = trace.jobs.empty() ? SimTime() : trace.jobs.back().submit;
-  now_ = first;
+  if (host != nullptr)
+    host_ = *host;
+  else
+    options_.estimator = [](const EnteringJob&) { return Prediction(); };
+  now_ = trace.jobs.empty() ? SimTime() : trace.jobs.front().submit;
   vcs_.reserve(cluster.partitions.size());  // engines refer to them
   for (const PartitionSpec& partition : cluster.partitions) {
     const std::size_t index = vcs_.size();
     Vc& vc = vcs_.emplace_back();
     vc.name = partition.name;
     vc.partition = partition;
-    vc.partition.round = Seconds(1);  // what happens shows at once
+    if (!host_) vc.partition.round = Seconds(1);  // what happens shows at once
     vc.reasons.resize(static_cast<std::size_t>(partition.nodes));
     std::vector<sim::EngineJob> jobs;
     for (std::uint32_t row = 0; row < trace.jobs.size(); ++row) {
@@ -57,22 +58,33 @@ ReplayCluster::ReplayCluster(const Trace& trace, const ClusterSpec& cluster,
     }
     vc.is_for_all = jobs.empty();
     if (vc.is_for_all) vc.guests.resize(trace.jobs.size());
-    vc.engine = std::make_unique<sim::Engine>(
-        sim::EngineInput{.trace = trace_,
-                         .partition = vc.partition,
-                         .options = options_,
-                         .policy = [this, index](const View& view, Plan&) { follow(index, view); },
-                         .estimator = options_.estimator,
-                         .handler = false,
-                         .jobs = std::move(jobs),
-                         .lag = Seconds(0),
-                         .echo = {},
-                         .first_submit = first,
-                         .last_submit = last,
-                         .open_until = first,
-                         .on_end = {}},
-        vc.is_for_all ? vc.guests : outcomes_);
+    vc.engine = std::make_unique<sim::Engine>(input_of(index, std::move(jobs)),
+                                              vc.is_for_all ? vc.guests : outcomes_);
   }
+}
+
+sim::EngineInput ReplayCluster::input_of(std::size_t vc, std::vector<sim::EngineJob> jobs) {
+  const SimTime last = trace_.jobs.empty() ? SimTime() : trace_.jobs.back().submit;
+  const auto decide = [this, vc, host = host_ ? host_->decide : Policy()](const View& view,
+                                                                          Plan& plan) {
+    follow(vc, view);
+    if (!host) return;
+    host(view, plan);
+    follow_host(view, plan);
+  };
+  return {.trace = trace_,
+          .partition = vcs_[vc].partition,
+          .options = options_,
+          .policy = decide,
+          .estimator = options_.estimator,
+          .handler = false,
+          .jobs = std::move(jobs),
+          .lag = Seconds(0),
+          .echo = {},
+          .first_submit = now_,
+          .last_submit = last,
+          .open_until = now_,
+          .on_end = [this, vc](std::uint32_t row) { follow_end(vc, row); }};
 }
 
 SimTime ReplayCluster::next_instant() const {
@@ -99,27 +111,29 @@ void ReplayCluster::show(const Request& asked, Shown& job) {
   job.seen.token = asked.token;
 }
 
+void ReplayCluster::follow_end(std::size_t vc, std::uint32_t row) {
+  if (vcs_[vc].is_for_all) outcomes_[row] = vcs_[vc].guests[row];
+  Shown& job = jobs_.at(row);
+  job.seen.phase = JobPhase::ended;
+  job.seen.end_state = trace_.jobs[row].state;
+  job.seen.ended = outcomes_[row].end;
+  job.version = ++version_;
+  present_.erase(row);
+  ended_.emplace(outcomes_[row].end, row);
+}
+
 void ReplayCluster::follow(std::size_t vc, const View& view) {
   ++version_;
-  for (const JobId id : view.ended) {
-    const std::uint32_t row = rows_.at(std::string(view.job(id).id));
-    Shown& job = jobs_.at(row);
-    job.seen.phase = JobPhase::ended;
-    job.seen.end_state = trace_.jobs[row].state;
-    job.seen.ended = view.now;
-    if (vcs_[vc].is_for_all) outcomes_[row] = vcs_[vc].guests[row];
-    job.version = version_;
-    present_.erase(row);
-    ended_.emplace(view.now, row);
-  }
   for (const JobId id : view.arrived) {
     const JobInfo& info = view.job(id);
     const std::uint32_t row = rows_.at(std::string(info.id));
     const auto [found, fresh] = jobs_.try_emplace(row);
     Shown& job = found->second;
+    job.id = id;
+    job.version = version_;
+    if (std::exchange(job.comes_back, false)) continue;
     if (fresh) job.home = vc;
     job.vc = vc;
-    job.id = id;
     const std::int64_t restarts = fresh ? 0 : job.seen.restarts + (moves_ ? 0 : 1);
     job.seen = {};
     job.seen.id = info.id;
@@ -130,9 +144,38 @@ void ReplayCluster::follow(std::size_t vc, const View& view) {
     job.seen.gpus = info.gpus;
     if (const auto asked = submitted_.find(row); asked != submitted_.end())
       show(asked->second, job);
-    job.version = version_;
     present_.insert(row);
   }
+}
+
+/// What it has decided: who runs, and who is back in the queue.
+void ReplayCluster::follow_host(const View& view, const Plan& plan) {
+  for (const Plan::Decision& decision : plan.decisions()) {
+    Shown& job = jobs_.at(rows_.at(std::string(view.job(decision.job).id)));
+    SeenJob& seen = job.seen;
+    job.version = version_;
+    if (decision.kind == Plan::Decision::Kind::start) {
+      seen.phase = JobPhase::running;
+      seen.started = view.now;
+      seen.nodes = names(view.cluster.allocation(decision.job), seen.partition);
+    } else {
+      seen.phase = JobPhase::queued;
+      ++seen.restarts;
+      seen.started.reset();
+      seen.nodes.clear();
+    }
+  }
+}
+
+std::vector<NodeGpus> ReplayCluster::names(const Placement& where, const std::string& vc) const {
+  std::vector<NodeGpus> named;
+  for (const Slice& slice : where) {
+    NodeGpus& node = named.emplace_back();
+    node.node = fmt::format("{}-{}", vc, slice.node);
+    for (std::uint64_t rest = slice.gpus; rest != 0; rest &= rest - 1)
+      node.gpus.push_back(std::countr_zero(rest));
+  }
+  return named;
 }
 
 ReplayCluster::Vc* ReplayCluster::vc_of_node(const std::string& name, std::uint32_t& node) {
@@ -171,6 +214,16 @@ Result<Abilities> ReplayCluster::abilities(Deadline /*within*/) {
   lack(ActionKind::requeue_excluding, "jobs of a replay do not fail");
   lack(ActionKind::release_spare, "a replay has no spare nodes");
   lack(ActionKind::test_nodes, "a replay runs no tests");
+  if (!host_) return made;
+  constexpr std::string_view by_host =
+      "setting cluster.replay.policy lets the cluster start its jobs; where it is empty SchedMate "
+      "does, and jobs are submitted and cancelled";
+  lack(ActionKind::submit, by_host);
+  lack(ActionKind::cancel, by_host);
+  lack(ActionKind::start, "the cluster's own scheduler starts jobs");
+  lack(ActionKind::evict, "the cluster's own scheduler starts jobs");
+  if (!host_->heeds_order)
+    lack(ActionKind::set_order, "the policy of this replay has an order of its own alone");
   return made;
 }
 
@@ -218,8 +271,11 @@ CallReply ReplayCluster::call(const ActionCall& call, Deadline within) {
   if (!lack.empty()) return refused(lack);
   ++version_;
   if (call.kind == ActionKind::notify) return done;
-  if (call.kind == ActionKind::drain_node || call.kind == ActionKind::undrain_node)
-    return change_node(call);
+  if (call.kind == ActionKind::drain_node || call.kind == ActionKind::undrain_node) {
+    CallReply reply = change_node(call);
+    advance(now_);
+    return reply;
+  }
   if (call.kind == ActionKind::submit) return submit(call);
   const auto row = rows_.find(call.job);
   const auto found = row == rows_.end() ? jobs_.end() : jobs_.find(row->second);
@@ -234,7 +290,24 @@ CallReply ReplayCluster::call(const ActionCall& call, Deadline within) {
     return reply;
   }
   if (call.kind == ActionKind::cancel) return cancel(job);
-  return change_job(job, call);
+  CallReply reply = change_job(job, call);
+  if (host_ && reply.outcome == CallOutcome::done) tell_host(job, call.kind);
+  return reply;
+}
+
+/// A job that is held is not in its queue.
+void ReplayCluster::tell_host(Shown& job, ActionKind kind) {
+  sim::Engine& engine = *vcs_[job.vc].engine;
+  const std::uint32_t row = rows_.at(job.seen.id);
+  const auto waiting = engine.waiting(row);
+  if (kind == ActionKind::set_order && waiting) engine.set_order(*waiting, job.seen.order, now_);
+  if (kind == ActionKind::hold && waiting) engine.withdraw(*waiting, now_);
+  if (kind == ActionKind::release) {
+    job.comes_back = true;
+    engine.admit(
+        {.row = row, .enters = now_, .work = trace_.jobs[row].duration, .order = job.seen.order});
+  }
+  advance(now_);
 }
 
 /// It waits there from now on. Its work begins anew.
@@ -389,12 +462,12 @@ CallReply ReplayCluster::change_node(const ActionCall& call) {
   const bool is_up = vc->engine->cluster().state(node) == NodeState::up;
   if (call.kind == ActionKind::drain_node) {
     if (!is_up) return refused("it is not in service");
-    vc->engine->cluster().set_state(node, NodeState::drained);
+    vc->engine->set_state(node, NodeState::drained, now_);
     reason = call.text;
     return done;
   }
   if (is_up || !carries(reason, call.text)) return refused("it is drained by somebody else");
-  vc->engine->cluster().set_state(node, NodeState::up);
+  vc->engine->set_state(node, NodeState::up, now_);
   reason.clear();
   return done;
 }

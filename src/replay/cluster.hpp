@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The simulator as a cluster that waits to be told who starts: the work of a trace's jobs goes on
-/// as in simulate(), but nobody decides anything except whoever calls. Nodes are called VC-NUMBER.
-/// A VC without jobs of its own takes those of all: whoever is evicted there begins anew in its
-/// own. Jobs may be submitted besides (submission.hpp). Time stands still until advance(). One
-/// thread at a time.
+/// The simulator as a cluster. Without a host it waits to be told who starts: the work of a trace's
+/// jobs goes on as in simulate(), but nobody decides anything except whoever calls; a VC without
+/// jobs of its own takes those of all, and whoever is evicted there begins anew in its own. With a
+/// host it starts jobs by that policy, as simulate() does, but no job that is held, and those of a
+/// higher order first. Nodes are called VC-NUMBER. Without a host jobs may be submitted
+/// besides (submission.hpp). Time stands still until advance(). One thread at a time.
 
 #include <map>
 #include <memory>
@@ -25,8 +26,10 @@ namespace schedmate::replay {
 
 class ReplayCluster final : public Connector {
  public:
-  /// Both outlive it. Jobs of VCs that the cluster lacks never enter.
-  ReplayCluster(const Trace& trace, const ClusterSpec& cluster, const SimOptions& options);
+  /// Trace and cluster outlive it. Jobs of VCs that the cluster lacks never enter. `host`: one
+  /// without a profiler, which asks the estimator of the options; null = none.
+  ReplayCluster(const Trace& trace, const ClusterSpec& cluster, const SimOptions& options,
+                const Scheduler* host = nullptr);
 
   /// The next instant at which something happens by itself, or `never`.
   [[nodiscard]] SimTime next_instant() const;
@@ -61,13 +64,18 @@ class ReplayCluster final : public Connector {
     std::int64_t version = 0;      // of its last change
     std::size_t home = 0, vc = 0;  // its own, and where it is
     JobId id{};                    // in its engine, of the present attempt
+    bool comes_back = false;       // to the queue, released
   };
   struct Request {
     Submission submission;
     std::string token;
   };
   static void show(const Request& asked, Shown& job);
+  [[nodiscard]] sim::EngineInput input_of(std::size_t vc, std::vector<sim::EngineJob> jobs);
   void follow(std::size_t vc, const View& view);
+  void follow_end(std::size_t vc, std::uint32_t row);
+  void follow_host(const View& view, const Plan& plan);
+  [[nodiscard]] std::vector<NodeGpus> names(const Placement& where, const std::string& vc) const;
   [[nodiscard]] std::optional<Placement> placement(const Vc& vc,
                                                    const std::vector<NodeGpus>& where) const;
   [[nodiscard]] Vc* vc_of_node(const std::string& name, std::uint32_t& node);
@@ -78,6 +86,7 @@ class ReplayCluster final : public Connector {
   CallReply submit(const ActionCall& call);
   CallReply cancel(Shown& job);
   CallReply change_job(Shown& job, const ActionCall& call);
+  void tell_host(Shown& job, ActionKind kind);
   CallReply change_node(const ActionCall& call);
 
   Trace trace_;                                               // with the jobs that were submitted
@@ -92,6 +101,7 @@ class ReplayCluster final : public Connector {
   SimTime now_;
   std::int64_t version_ = 0, nodes_version_ = 0;
   SimOptions options_;
+  std::optional<Scheduler> host_;
   bool moves_ = false;  // whoever enters now is the same attempt
 };
 

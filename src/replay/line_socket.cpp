@@ -15,74 +15,13 @@
 namespace schedmate::replay {
 namespace {
 
-Result<sockaddr_un> address_of(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path)
-    return fail(ErrorCode::invalid, fmt::format("{}: too long for a socket's path", path));
-  std::ranges::copy(path, static_cast<char*>(address.sun_path));
-  return address;
-}
-
 tl::unexpected<Error> unavailable(const std::string& what) {
   return fail(ErrorCode::unavailable, fmt::format("{}: {}", what, std::strerror(errno)));
-}
-
-Result<Descriptor> make_socket() {
-  Descriptor made(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!made) return unavailable("socket");
-  return made;
-}
-
-/// Until then a connection is not waited for: there is none to be had, or it is there at once.
-Result<void> let_nothing_block(const Descriptor& socket) {
-  if (::fcntl(socket.number(), F_SETFL, O_NONBLOCK) != 0) return unavailable("socket");
-  return {};
-}
-
-/// Makes room where a socket was left behind.
-Result<void> clear_place(const std::string& path) {
-  struct stat found{};
-  if (::lstat(path.c_str(), &found) != 0) return {};
-  if (!S_ISSOCK(found.st_mode))
-    return fail(ErrorCode::conflict, fmt::format("{}: there is a file that is no socket", path));
-  if (::unlink(path.c_str()) != 0) return unavailable(path);
-  return {};
-}
-
-bool bind_or_connect(int socket, const sockaddr_un& address,
-                     int (*call)(int, const sockaddr*, socklen_t)) {
-  return call(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
 tl::unexpected<Error> too_late() { return fail(ErrorCode::timeout, "no answer in time"); }
 
 }  // namespace
-
-Result<Descriptor> connect_to(const std::string& path) {
-  const auto address = address_of(path);
-  if (!address) return tl::unexpected(address.error());
-  auto made = make_socket();
-  if (!made) return made;
-  if (auto set = let_nothing_block(*made); !set) return tl::unexpected(set.error());
-  if (bind_or_connect(made->number(), *address, ::connect)) return made;
-  if (errno == EAGAIN)
-    return fail(ErrorCode::timeout, fmt::format("{}: too many wait to be heard", path));
-  return unavailable(path);
-}
-
-Result<Descriptor> listen_on(const std::string& path) {
-  const auto address = address_of(path);
-  if (!address) return tl::unexpected(address.error());
-  if (const auto other = connect_to(path); other || other.error().code == ErrorCode::timeout)
-    return fail(ErrorCode::conflict, fmt::format("{}: another process listens there", path));
-  if (auto cleared = clear_place(path); !cleared) return tl::unexpected(cleared.error());
-  auto made = make_socket();
-  if (!made) return made;
-  if (!bind_or_connect(made->number(), *address, ::bind) || ::listen(made->number(), 4) != 0)
-    return unavailable(path);
-  return made;
-}
 
 Result<void> send_line(const Descriptor& socket, std::string_view line, const Deadline& deadline) {
   std::string text(line);

@@ -12,12 +12,6 @@
 
 namespace schedmate::replay {
 
-/// Waits for nobody. Errors: invalid (no path of a socket), unavailable, timeout (somebody listens
-/// there, but does not hear).
-[[nodiscard]] Result<Descriptor> connect_to(const std::string& path);
-/// In the place of a socket that was left behind. Errors: invalid, conflict (somebody listens
-/// there, or a file is there that is no socket), unavailable.
-[[nodiscard]] Result<Descriptor> listen_on(const std::string& path);
 /// Errors: timeout; unavailable when the other side is gone.
 [[nodiscard]] Result<void> send_line(const Descriptor& socket, std::string_view line,
                                      const Deadline& deadline);

@@ -6,6 +6,7 @@
 
 #include "base/deadline.hpp"
 #include "base/json_reader.hpp"
+#include "base/unix_socket.hpp"
 #include "core/action_json.hpp"
 #include "replay/line_socket.hpp"
 #include "replay/wire.hpp"

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "base/input.hpp"
+#include "base/unix_socket.hpp"
 #include "replay/line_socket.hpp"
 #include "replay/server.hpp"
 #include "tests/support/connector_suite.hpp"

@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "base/json_reader.hpp"
+#include "base/unix_socket.hpp"
 #include "core/action_json.hpp"
 #include "replay/line_socket.hpp"
 #include "replay/wire.hpp"

@@ -29,6 +29,12 @@ EmbedderOptions embedder_options(const settings::Session& session) {
   return options;
 }
 
+/// Then there is no state folder either.
+constexpr std::string_view in_memory = "memory";
+bool keeps_nothing(const settings::Session& session) {
+  return session.settings.text("store") == in_memory;
+}
+
 std::string file_of(const settings::Session& session) {
   return session.state_dir() + "/history.sqlite";
 }
@@ -47,6 +53,10 @@ Result<Embedder> open_embedder(const settings::Session& session) {
 }
 
 Result<HistoryAccess> open_history(const settings::Session& session) {
+  if (keeps_nothing(session))
+    return open_store(in_memory).map([](std::unique_ptr<Store> store) {
+      return HistoryAccess{std::move(store), Role::cluster_operator};
+    });
   const auto owner = settings::make_state_folder(session);
   if (!owner) return tl::unexpected(owner.error());
   const std::string given = session.settings.text("store");
@@ -85,7 +95,7 @@ Result<AdvisorState> open_state(const settings::Session& session) {
   if (!embedder) return tl::unexpected(embedder.error());
   state.embedder = std::make_unique<Embedder>(std::move(*embedder));
   IndexOptions options;
-  options.folder = session.state_dir() + "/index";
+  if (!keeps_nothing(session)) options.folder = session.state_dir() + "/index";
   auto index = open_index(*state.store, *state.embedder, options);
   if (!index) return tl::unexpected(index.error());
   state.index = std::move(*index);

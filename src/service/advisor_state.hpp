@@ -19,7 +19,8 @@ struct HistoryAccess {
   Role role = Role::owner;  ///< operator: the caller owns the state directory
 };
 
-/// Makes the state directory (rights 0700) when it is absent. Errors: as open_state().
+/// Makes the state directory (rights 0700) when it is absent and the store is not `memory`. Errors:
+/// as open_state().
 [[nodiscard]] Result<HistoryAccess> open_history(const settings::Session& session);
 /// The same for a history that is there; nothing is made.
 [[nodiscard]] Result<std::optional<HistoryAccess>> find_history(const settings::Session& session);

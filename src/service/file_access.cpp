@@ -107,6 +107,7 @@ Result<RequestFiles> request_files(const settings::Session& session) {
     if (!identity) return tl::unexpected(identity.error());
     files.access.identity = *std::move(identity);
   }
+  files.access.budget = session.budget;
   files.access.note = [left_out = files.left_out](const std::string& sentence) {
     auto text = printable(sentence);
     if (std::ranges::find(*left_out, text) == left_out->end()) left_out->push_back(std::move(text));

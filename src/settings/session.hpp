@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <schedmate/file_access.hpp>
 #include <schedmate/result.hpp>
 #include <string>
 
@@ -21,6 +22,8 @@ struct Session {
   BeginProgress progress = no_progress;
   /// Why nothing in the state folder may be touched; else none.
   std::optional<Error> state_fault = std::nullopt;
+  /// Of each file that a request names.
+  ReadBudget budget{};
 
   [[nodiscard]] std::string state_dir() const {
     const std::string given = settings.text("state_dir");

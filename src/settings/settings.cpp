@@ -163,6 +163,8 @@ constexpr std::array rows{
                "diagnose --nvml: NVIDIA's management library, by the name that dlopen finds"},
     SettingRow{"nvml.deadline_s", SettingKind::seconds, "20", "",
                "diagnose --nvml: time after which to give up on a driver that hangs"},
+    SettingRow{"client.deadline_s", SettingKind::count, "40", "86400",
+               "commands that ask schedmated: time limit of one answer"},
     // Of schedmated.
     SettingRow{"listen.unix", SettingKind::text, "/run/schedmate/api.sock", "",
                "schedmated: socket on which it answers; empty: none"},
@@ -178,8 +180,10 @@ constexpr std::array rows{
                "schedmated: FORMAT:PATH of the trace that a replay runs"},
     SettingRow{"cluster.replay.file", SettingKind::text, "", "",
                "schedmated: cluster file of a replay; empty: the trace's own"},
-    SettingRow{"cluster.replay.policy", SettingKind::text, "", "",
-               "schedmated: who starts the jobs of a replay; empty: schedmated alone"},
+    SettingRow{
+        "cluster.replay.policy", SettingKind::text, "", "",
+        "schedmated: NAME[:key=value,...] of the policy by which a replay starts jobs itself; "
+        "empty: only SchedMate does"},
     SettingRow{"cluster.replay.speed", SettingKind::whole, "0", "1000000",
                "schedmated: how many times as fast as real a replay runs; 0: as fast as it can"},
     SettingRow{"mode.order", SettingKind::choice, "shadow", "observe|shadow|approve|act",
@@ -192,8 +196,13 @@ constexpr std::array rows{
                "schedmated: may it write comments on jobs"},
     SettingRow{"mode.notify", SettingKind::choice, "shadow", "observe|shadow|approve|act",
                "schedmated: may it write to owners"},
-    SettingRow{"order.policy", SettingKind::text, "schedmate", "",
-               "schedmated: NAME[:key=value,...] of the policy that decides who starts"},
+    SettingRow{
+        "order.policy", SettingKind::text, "schedmate", "",
+        "schedmated: NAME[:key=value,...] of the policy that decides who starts, or who goes "
+        "first where the cluster starts jobs itself"},
+    SettingRow{"order.span", SettingKind::text, "auto", "",
+               "schedmated: the most by which it raises a job's order in the cluster's own queue; "
+               "auto: 1000 of a replay"},
     SettingRow{
         "caps.drained_nodes_max", SettingKind::whole, "2", "100000",
         "schedmated: nodes that it keeps drained at a time; beyond that an operator decides"},
@@ -215,6 +224,41 @@ constexpr std::array rows{
     SettingRow{"recover.witness_wait_s", SettingKind::whole, "60", "86400",
                "schedmated: how long a failure whose log blames a machine waits for a second "
                "witness, in seconds"},
+    SettingRow{
+        "reader.socket", SettingKind::text, "", "",
+        "schedmated: socket of schedmate-reader, which reads logs and trees for users; empty: "
+        "nothing is read"},
+    // Of schedmate-reader.
+    SettingRow{"reader.askers", SettingKind::names, "schedmate", "",
+               "schedmate-reader: users who may ask it, beside root and its own; the first of them "
+               "owns the socket"},
+    SettingRow{"reader.uid_min", SettingKind::whole, "1000", "4294967295",
+               "schedmate-reader: lowest uid for which it reads, beside its own; 0: for root, too"},
+    SettingRow{"reader.children", SettingKind::count, "8", "1024",
+               "schedmate-reader: requests that are read at a time"},
+    SettingRow{"reader.children_per_user", SettingKind::count, "2", "1024",
+               "schedmate-reader: the same of one user"},
+    SettingRow{"reader.waiting_per_user", SettingKind::count, "16", "1024",
+               "schedmate-reader: requests of one user that may wait; more are refused"},
+    SettingRow{"reader.cpu_s_per_minute", SettingKind::count, "60", "86400",
+               "schedmate-reader: CPU seconds within a minute after which a user is refused"},
+    SettingRow{"reader.read_mib_per_minute", SettingKind::count, "4096", "1000000000",
+               "schedmate-reader: MiB from disks and shares within a minute, likewise"},
+    SettingRow{"reader.deadline_s", SettingKind::count, "20", "3600",
+               "schedmate-reader: seconds from a request to its answer; also of CPU time"},
+    SettingRow{"reader.memory_mib", SettingKind::whole, "1024", "1048576",
+               "schedmate-reader: address space of a process that reads; 0: any"},
+    SettingRow{"probe.secret_file", SettingKind::text, "", "",
+               "schedmated: file with the secret from which the keys of probes are derived; empty: "
+               "no probe is heard"},
+    SettingRow{"probe.key_file", SettingKind::text, "", "",
+               "probe: file with the key of this node; empty: derived from probe.secret_file"},
+    SettingRow{"probe.address", SettingKind::text, "", "",
+               "probe: daemon, as unix:PATH or http://HOST:PORT; empty: the socket of listen.unix"},
+    SettingRow{"probe.every_s", SettingKind::count, "10", "3600",
+               "probe: seconds between two samples"},
+    SettingRow{"probe.dcgm", SettingKind::text, "", "",
+               "probe: URL of a dcgm-exporter to read instead of nvml.library"},
     SettingRow{"access.operators", SettingKind::names, "root", "",
                "schedmated: users who see and decide everything"},
     SettingRow{"access.viewers", SettingKind::names, "", "", "schedmated: users who may only look"},

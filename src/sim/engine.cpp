@@ -49,13 +49,13 @@ void Engine::step(SimTime instant) {
   finish_due();
   admit_arrivals();
   if (!arrived_.empty() || !ended_.empty() || !withdrawn_.empty()) {
-    next_call_ = std::min(next_call_, round_up(now_, input_.partition.round));
+    call_at(now_);
     idle_calls_ = 0;
   }
   if (next_call_ <= now_) call_policy();
   while (echo_.next() <= now_) {
     echo_.follow(cluster_);
-    next_call_ = std::min(next_call_, round_up(now_ + Seconds(1), input_.partition.round));
+    call_at(now_ + Seconds(1));
   }
   level_.busy_gpus = cluster_.total_gpus() - cluster_.free_gpus();
   level_.stranded_gpus = cluster_.stranded_gpus();
@@ -136,9 +136,23 @@ void Engine::withdraw(JobId id, SimTime now) {
   outcome(id).queue += now - at(id).waiting_since;
   standing_.at(id).phase = JobPhase::ended;
   queue_changed(-1, -info(id).gpus);
-  withdrawn_.push_back(id);
+  std::erase(reordered_, id);
   --unfinished_;
-  next_call_ = std::min(next_call_, round_up(now, input_.partition.round));
+  if (std::erase(arrived_, id) > 0) return forget(id);  // nobody was told of it
+  withdrawn_.push_back(id);
+  call_at(now);
+}
+
+void Engine::set_order(JobId id, std::int64_t order, SimTime now) {
+  if (std::exchange(info(id).order, order) == order) return;
+  if (std::ranges::find(reordered_, id) == reordered_.end()) reordered_.push_back(id);
+  call_at(now);
+}
+
+void Engine::set_state(std::uint32_t node, NodeState state, SimTime now) {
+  cluster_.set_state(node, state);
+  changed_nodes_.push_back(node);
+  call_at(now);
 }
 
 JobInfo Engine::describe(JobId id, const EngineJob& entry) {
@@ -147,6 +161,7 @@ JobInfo Engine::describe(JobId id, const EngineJob& entry) {
   JobInfo known = entering_job(known_job(input_.trace, entry.row), prediction, now_);
   known.profiled = entry.measured;
   known.alone = entry.alone;
+  known.order = entry.order;
   known.attained = Seconds(static_cast<std::int64_t>(entry.done_s));
   const Costs& costs = input_.options.costs;
   if (job.profile != no_index && entry.measured && !costs.seen_profiles.empty())
@@ -187,9 +202,13 @@ void Engine::call_policy() {
                   .jobs = infos_,
                   .cluster = cluster_,
                   .preemption = input_.options.preemption,
-                  .withdrawn = withdrawn_};
+                  .nodes = changed_nodes_,
+                  .withdrawn = withdrawn_,
+                  .reordered = reordered_};
   input_.policy(view, plan_);
   arrived_.clear();
+  reordered_.clear();
+  changed_nodes_.clear();
   carry_out();
   if (plan_.wake() != never) {
     next_call_ = round_up(std::max(plan_.wake(), now_ + Seconds(1)), input_.partition.round);
@@ -220,14 +239,16 @@ void Engine::decide(SimTime now, const Policy& hand) {
 
 void Engine::forget_ended() {
   for (std::vector<JobId>* gone : {&ended_, &withdrawn_}) {
-    for (const JobId id : *gone) {
-      infos_.erase(id);
-      runs_.erase(id);
-      standing_.erase(id);
-      predicted_profiles_.erase(id);
-    }
+    for (const JobId id : *gone) forget(id);
     gone->clear();
   }
+}
+
+void Engine::forget(JobId id) {
+  infos_.erase(id);
+  runs_.erase(id);
+  standing_.erase(id);
+  predicted_profiles_.erase(id);
 }
 
 void Engine::apply(const Plan::Decision& decision) {

@@ -6,7 +6,6 @@
 /// it, then node changes. Others are not visited. Engines that feed each other take their instants
 /// in turn (simulate.cpp).
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <queue>
@@ -14,43 +13,11 @@
 #include <schedmate/sim.hpp>
 #include <vector>
 
+#include "sim/engine_input.hpp"
 #include "sim/node_echo.hpp"
 #include "sim/timeline.hpp"
 
 namespace schedmate::sim {
-struct EngineJob {
-  std::uint32_t row;      ///< index into Trace::jobs
-  SimTime enters;         ///< when it joins the queue
-  Seconds work;           ///< run time at full speed
-  bool measured = false;  ///< its GPU use was measured in front of the VC
-  enum class Kind : std::uint8_t {
-    usual,
-    doomed,  ///< on a bad node: fails at once
-    futile,  ///< its failure was its own fault: it will only fail again
-  } kind = Kind::usual;
-  bool alone = false;         ///< its memory did not fit beside another's
-  std::uint32_t attempt = 0;  ///< of the row
-  double done_s = 0;          ///< work that earlier attempts have kept
-  bool operator<(const EngineJob& other) const {
-    return std::tie(enters, row) < std::tie(other.enters, other.row);
-  }
-};
-
-struct EngineInput {
-  const Trace& trace;
-  const PartitionSpec& partition;
-  const SimOptions& options;
-  Policy policy;
-  Estimator estimator;                     ///< empty = true durations
-  bool handler = false;                    ///< failures are handled (Scheduler::handler)
-  std::vector<EngineJob> jobs;             ///< by entry, equal times in file order
-  Seconds lag{0};                          ///< every run ends this much later (Defects::late_end)
-  std::span<const NodeEcho::Change> echo;  ///< node exchange with the profiler, or empty
-  SimTime first_submit, last_submit;       ///< of the whole trace
-  SimTime open_until;  ///< the policy is still woken up to here when all have ended
-  std::function<void(std::uint32_t row)> on_end;  ///< called once for each finished job
-};
-
 class Engine {
  public:
   /// `outcomes` is parallel to Trace::jobs; only the rows of jobs that enter are written.
@@ -62,6 +29,10 @@ class Engine {
   [[nodiscard]] std::optional<JobId> waiting(std::uint32_t row) const;
   /// Takes such a job out of the queue at `now`.
   void withdraw(JobId id, SimTime now);
+  /// From outside: who goes first among those that wait, and whether a node is in service. The
+  /// policy is asked as soon as it may be.
+  void set_order(JobId id, std::int64_t order, SimTime now);
+  void set_state(std::uint32_t node, NodeState state, SimTime now);
   /// A job that ended elsewhere: the estimator knows it from then on.
   void learn(const EngineJob& ended) { ended_elsewhere_.push(ended); }
   /// While open, more jobs may be admitted.
@@ -114,6 +85,7 @@ class Engine {
   void call_policy();
   void carry_out();
   void forget_ended();
+  void forget(JobId id);
   void apply(const Plan::Decision& decision);
   void observe();
 
@@ -167,6 +139,9 @@ class Engine {
     return futile ? futile_[id] : outcomes_[row_of(id)];
   }
   void queue_changed(int jobs, int gpus);
+  void call_at(SimTime when) {
+    next_call_ = std::min(next_call_, round_up(when, input_.partition.round));
+  }
 
   EngineInput input_;
   std::vector<JobOutcome>& outcomes_;
@@ -193,7 +168,8 @@ class Engine {
   JobMap<Run> runs_;
   JobMap<JobStanding> standing_;
   JobMap<Profile> predicted_profiles_;  // what JobInfo::profile points to when nothing was measured
-  std::vector<JobId> arrived_, ended_, withdrawn_;
+  std::vector<JobId> arrived_, ended_, withdrawn_, reordered_;
+  std::vector<std::uint32_t> changed_nodes_;
   std::vector<std::pair<SimTime, int>> node_changes_;
 };
 

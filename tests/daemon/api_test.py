@@ -22,6 +22,11 @@ def in_shadow(daemon, trace):
     site.wait(site.answers, "it answers")
     site.wait(lambda: site.ask("GET", "/api/v1/actions")[1]["actions"], "it decides")
     actions = site.ask("GET", "/api/v1/actions")[1]["actions"]
+    newest = site.ask("GET", "/api/v1/actions?since=-2")[1]["actions"]
+    expect("the newest actions alone", len(newest) == 2 and newest[0]["id"] + 1 == newest[1]["id"] >= actions[-1]["id"])
+    told = site.ask("GET", "/api/v1/cluster")[1]
+    expect("the cluster tells who asks, and the modes", told["caller"]["role"] == "operator" and told["modes"]["order"] == "shadow" and told["name"] == "venus"
+           and told["actions_waiting"] == 0)
     expect("in shadow each decision is recorded", {action["state"] for action in actions} == {"shadowed"})
     expect("in shadow nothing is called", (site.state / "replay.jsonl").read_text() == "")
     expect("a job waits", site.ask("GET", "/api/v1/jobs?state=pending")[1]["jobs"])

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "base/input.hpp"
 
 namespace schedmate {
@@ -16,6 +18,7 @@ EdgeWorld::EdgeWorld() {
   write("settings.toml", "placement = \"spread\"\n");
   write("broken.toml", "placement = \n");
   write("empty", "");
+  std::filesystem::create_symlink(house_.socket(), path("api.sock"));
   write("state/journal.sqlite",
         read_file(SCHEDMATE_SOURCE_DIR "/tests/fixtures/journal/journal.sqlite").value());
 }
@@ -42,10 +45,18 @@ const std::map<std::string, std::string>& working_lines() {
       {"diagnose", "a.log"},
       {"advise", "job --command 'python train.py' --user ann"},
       {"history", "list"},
+      {"jobs", "--address unix:api.sock"},
+      {"cluster", "--address unix:api.sock"},
+      {"actions", "--address unix:api.sock"},
+      {"ledger", "--address unix:api.sock"},
+      {"watch", "--for 1 --address unix:api.sock"},
+      {"submit", "--address unix:api.sock -- true"},
+      {"token", "list --set access.tokens_file=tokens"},
       {"list", ""},
       {"config", ""},
       {"doctor", ""},
       {"version", ""},
+      {"probe", "--once --kernel-log empty --nvml-from empty"},
       {"completion", "bash"},
       {"job", "a.log"},
       {"eta", "--from " SCHEDMATE_SOURCE_DIR "/tests/fixtures/slurm/queue_22_05.txt"},

@@ -8,11 +8,15 @@
 #include <vector>
 
 #include "tests/cli/evaluate_world.hpp"
+#include "tests/support/http_house.hpp"
 
 namespace schedmate {
 
 struct EdgeWorld : World {
   EdgeWorld();
+
+ private:
+  testing::HttpHouse house_;  ///< a daemon on api.sock
 };
 
 /// The commands of commands.def.

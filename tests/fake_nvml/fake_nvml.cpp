@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A library that behaves like NVIDIA's management library on a node with two GPUs, well or badly.
+/// A library that behaves like NVIDIA's management library on a node with two GPUs (`eight`: with
+/// eight), well or badly.
 /// It is built several times; BEHAVIOUR is one of those below.
 
 #include <unistd.h>
@@ -12,11 +13,11 @@
 
 namespace {
 
-enum class Behaviour { healthy, faulty, lost, old, hanging, crashing, refusing };
+enum class Behaviour { healthy, faulty, lost, old, hanging, crashing, refusing, eight };
 constexpr auto behaviour = Behaviour::BEHAVIOUR;
 
 constexpr int success = 0, not_supported = 3, driver_not_loaded = 9, is_lost = 15;
-std::array<int, 2> gpus{0, 1};
+std::array<int, 8> gpus{};
 
 bool is_second(const void* device) { return device == &gpus[1]; }
 bool is_bad(const void* device) { return behaviour == Behaviour::faulty && is_second(device); }
@@ -55,7 +56,7 @@ int nvmlSystemGetDriverVersion(char* text, unsigned size) {
   return success;
 }
 int nvmlDeviceGetCount_v2(unsigned* count) {
-  *count = 2;
+  *count = behaviour == Behaviour::eight ? 8 : 2;
   return success;
 }
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
@@ -64,6 +65,29 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
 }
 int nvmlDeviceGetTemperature(void*, int, unsigned* celsius) {
   *celsius = 40;
+  return success;
+}
+int nvmlDeviceGetUtilizationRates(void* device, unsigned* busy) {
+  busy[0] = is_second(device) ? 90 : 40;
+  busy[1] = busy[0] / 2;
+  return success;
+}
+int nvmlDeviceGetMemoryInfo(void*, unsigned long long* bytes) {
+  bytes[0] = 80ULL << 30U;
+  bytes[1] = 60ULL << 30U;
+  bytes[2] = 20ULL << 30U;
+  return success;
+}
+int nvmlDeviceGetPowerUsage(void*, unsigned* milliwatts) {
+  *milliwatts = 412'500;
+  return success;
+}
+int nvmlDeviceGetClockInfo(void*, int, unsigned* mhz) {
+  *mhz = 1755;
+  return success;
+}
+int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* reasons) {
+  *reasons = 1;  // nothing to do
   return success;
 }
 int nvmlDeviceGetUUID(void* device, char* text, unsigned size) {

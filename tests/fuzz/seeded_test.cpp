@@ -42,6 +42,8 @@ std::vector<Target> targets() {
       {"slurm/", fuzz_slurm},
       {"http/", fuzz_http},
       {"wire/", fuzz_wire},
+      {"reader/", fuzz_reader},
+      {"probe/", fuzz_probe},
   };
 }
 

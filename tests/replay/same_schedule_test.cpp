@@ -13,6 +13,7 @@
 #include "live/loop.hpp"
 #include "replay/cluster.hpp"
 #include "tests/conformance/random_world.hpp"
+#include "tests/replay/hosted.hpp"
 #include "tests/support/estimators.hpp"
 #include "tests/support/loop_driver.hpp"
 #include "tests/support/need.hpp"
@@ -21,28 +22,6 @@ namespace schedmate {
 namespace {
 
 using testing::need;
-
-/// An estimator that knows jobs by the numbers of the trace, asked by a loop that gives its own.
-class ByTrace {
- public:
-  ByTrace(Estimator inner, const Trace& trace) : inner_(std::move(inner)), trace_(trace) {
-    for (std::uint32_t row = 0; row < trace.jobs.size(); ++row)
-      rows_[std::string(trace.jobs[row].id)] = row;
-  }
-  Prediction operator()(const EnteringJob& entering) {
-    const KnownJob job = known_job(trace_, row(entering.job.id));
-    return inner_({job, entering.now});
-  }
-  void learn(const FinishedJob& job) {
-    inner_.learn(finished_job(trace_, row(job.job.id), job.end));
-  }
-
- private:
-  [[nodiscard]] std::uint32_t row(std::string_view id) const { return rows_.at(std::string(id)); }
-  Estimator inner_;
-  const Trace& trace_;
-  std::map<std::string, std::uint32_t> rows_;
-};
 
 struct Case {
   const Trace& trace;
@@ -64,7 +43,7 @@ std::vector<JobOutcome> live_outcomes(const Case& of) {
     const bool profiles = of.scheduler.profiler && name == of.scheduler.profiler->nodes.name;
     setup.policy = profiles ? of.scheduler.profiler->decide : of.scheduler.decide;
     setup.packs = of.scheduler.packs && !profiles;
-    if (of.estimator && !profiles) setup.estimator = ByTrace(of.estimator, of.trace);
+    if (of.estimator && !profiles) setup.estimator = testing::ByTrace(of.estimator, of.trace);
     for (const PartitionSpec& partition : nodes.partitions)
       if (partition.name == name) setup.round = partition.round;
     return setup;
@@ -94,11 +73,10 @@ std::vector<JobOutcome> live_outcomes(const Case& of) {
   return cluster.outcomes();
 }
 
-void check_same(const Case& of) {
+void check_same(const Case& of, const std::vector<JobOutcome>& live) {
   SimOptions options;
   options.estimator = of.estimator;
   const SimResult simulated = need(simulate(of.trace, of.cluster, of.scheduler, options));
-  const std::vector<JobOutcome> live = live_outcomes(of);
   for (std::size_t row = 0; row < live.size(); ++row) {
     const JobOutcome &a = simulated.outcomes[row], &b = live[row];
     INFO("job " << of.trace.jobs[row].id << " simulated " << seconds_of(a.start) << " "
@@ -124,8 +102,12 @@ TEST_CASE("the loop over a replay gives the simulator's schedule, in random worl
       const conformance::World world = conformance::random_world(seed);
       INFO(row.name << ", seed " << seed);
       const Scheduler scheduler = need(make_scheduler(row, {world.cluster}, {}));
-      check_same({world.trace, world.cluster, scheduler,
-                  testing::estimator(scheduler.estimator, world.trace)});
+      const Case each{world.trace, world.cluster, scheduler,
+                      testing::estimator(scheduler.estimator, world.trace)};
+      check_same(each, live_outcomes(each));
+      check_same(
+          each,
+          testing::hosted(each.trace, each.cluster, {each.scheduler, each.estimator}).outcomes);
     }
   }
 }
@@ -139,8 +121,9 @@ TEST_CASE("the loop drives lucid and its profiler as the simulator does, in rand
     options.add_defaults("elastic=false");
     const auto scheduler = make_scheduler("lucid", {world.cluster}, std::move(options));
     if (!scheduler) continue;  // no VC to lend a node
-    check_same({world.trace, world.cluster, *scheduler,
-                testing::estimator(scheduler->estimator, world.trace)});
+    const Case each{world.trace, world.cluster, *scheduler,
+                    testing::estimator(scheduler->estimator, world.trace)};
+    check_same(each, live_outcomes(each));
   }
 }
 
@@ -155,7 +138,11 @@ TEST_CASE("the loop over a replay gives the simulator's schedule, on 13 days of 
     const auto row =
         std::ranges::find_if(rows, [&](const PolicyRow& each) { return each.name == name; });
     const Scheduler scheduler = need(make_scheduler(*row, {*trace.cluster}, {}));
-    check_same({trace, *trace.cluster, scheduler, testing::estimator(scheduler.estimator, trace)});
+    const Case each{trace, *trace.cluster, scheduler,
+                    testing::estimator(scheduler.estimator, trace)};
+    check_same(each, live_outcomes(each));
+    check_same(
+        each, testing::hosted(each.trace, each.cluster, {each.scheduler, each.estimator}).outcomes);
   }
 }
 

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <schedmate/estimator.hpp>
 #include <schedmate/scheduler.hpp>
+#include <utility>
 
 namespace schedmate::storm {
 namespace {
@@ -74,6 +76,12 @@ Scenario scenario_of(const Dice& dice) {
       .most_out = 2, .given_up = Seconds(60), .again = Seconds(10), .tries = 4};
   made.until = Seconds(random.between(600, 2700));
   made.undo_all = random.below(2) == 0;
+  // Where the cluster starts jobs itself, SchedMate may order them.
+  if (made.cluster.starts_jobs && !pools && dice.stream("ordering").below(2) == 0)
+    if (auto estimator = make_estimator("last_k", {}))
+      made.options.ordering = live::Ordering::Setup{
+          .work = [](const JobInfo& job) { return job.estimate.count() * job.gpus; },
+          .estimator = std::move(*estimator)};
   if (pools) made.options.pool = [made](const std::string& name) { return pool_of(made, name); };
   return made;
 }
@@ -87,9 +95,10 @@ std::string text_of(const Scenario& scenario) {
       "at {} s",
       scenario.cluster.nodes, scenario.cluster.gpus, scenario.cluster.partitions,
       scenario.cluster.starts_jobs ? "the host starts jobs" : "only SchedMate starts jobs",
-      scenario.policy.empty() ? "no pools" : "policy " + scenario.policy, name_of(modes.order),
-      name_of(modes.recover), name_of(modes.pack), name_of(modes.annotate), name_of(modes.notify),
-      settings.caps.drained_nodes_max, settings.caps.drained_pct_max,
+      scenario.policy.empty() ? scenario.options.ordering ? "orders" : "no pools"
+                              : "policy " + scenario.policy,
+      name_of(modes.order), name_of(modes.recover), name_of(modes.pack), name_of(modes.annotate),
+      name_of(modes.notify), settings.caps.drained_nodes_max, settings.caps.drained_pct_max,
       settings.caps.requeues_per_job, settings.caps.actions_per_hour, scenario.options.poll.count(),
       scenario.until.count());
 }

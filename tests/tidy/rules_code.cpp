@@ -53,8 +53,8 @@ constexpr std::string_view redaction_places[] = {
     "src/agent/prompt.cpp",      "src/agent/tools.cpp", "bench/redaction_bench.cpp"};
 
 /// Text leaves the program by apps/console.hpp; what aborts the program says so by itself.
-constexpr std::string_view printing_places[] = {"apps/console.cpp", "src/base/check.hpp",
-                                                "src/core/job_map.cpp"};
+constexpr std::string_view printing_places[] = {"apps/console.cpp", "apps/schedmate_probe.cpp",
+                                                "src/base/check.hpp", "src/core/job_map.cpp"};
 constexpr std::string_view printing =
     R"(\bfmt\s*::\s*(print|println)\b|\bstd\s*::\s*(cout|cerr|clog|print|println|puts|putchar)\b)"
     R"(|\b(v?f?printf|f?puts|putchar|fwrite|perror)\s*\()"

@@ -38,11 +38,17 @@ constexpr std::array arrows{
     Arrows{"advisor", "store llm workload", "compares jobs of a store by texts and workloads"},
     // What uses the parts for a purpose.
     Arrows{"settings", "llm", "the keys of a model's table are those that llm reads"},
+    Arrows{"probe", "settings tree log",
+           "keys are HMACs; a kernel's log and NVML are read as by witnesses"},
     Arrows{"study", "*", "runs everything in experiments"},
     Arrows{"evaluation_report", "*", "reports what the experiments found"},
     Arrows{"service", "*", "the use cases of the product"},
     Arrows{"queue", "*", "the use cases about the queue of a cluster"},
+    Arrows{"reader", "*", "the use cases with the rights of a user"},
+    Arrows{"client", "llm settings", "where the daemon is stands in the settings"},
+    Arrows{"screen", "*", "shows what the use cases answer"},
     Arrows{"http", "*", "offers the service"},
+    Arrows{"page", "http", "answers with its files"},
     Arrows{"daemon", "*", "the program that runs beside a cluster"},
     Arrows{"face", "*", "offers the product to C and Python"},
 };

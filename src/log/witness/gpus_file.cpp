@@ -7,6 +7,7 @@
 
 #include "base/input.hpp"
 #include "base/json.hpp"
+#include "log/witness/gpu_load.hpp"
 
 namespace schedmate {
 namespace {
@@ -15,6 +16,24 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view gpus_schema = "schedmate.gpus.v1";
 constexpr std::size_t most_readings = 100'000;
+
+/// What is not known is left out.
+Json write(const witness::GpuLoad& load) {
+  Json json = Json::object();
+  const auto put = [&](const char* key, const auto& value) {
+    if (value) json[key] = *value;
+  };
+  put("gpu_pct", load.gpu_pct);
+  put("memory_busy_pct", load.memory_busy_pct);
+  put("memory_used_mib", load.memory_used_mib);
+  put("memory_total_mib", load.memory_total_mib);
+  put("temperature_c", load.temperature_c);
+  put("power_w", load.power_w);
+  put("clock_mhz", load.clock_mhz);
+  put("throttle", load.throttle);
+  put("ecc_corrected_volatile", load.ecc_corrected);
+  return json;
+}
 
 Json write(const GpuState& gpu) {
   Json json = {{"index", gpu.index},
@@ -73,6 +92,14 @@ NvlinkState read_link(const Json& from) {
           errors("recovery"),
           errors("crc_flit"),
           errors("crc_data")};
+}
+
+witness::GpuLoad read_load(const Json& from) {
+  const auto number = [&](const char* key) { return value_at<double>(from, key); };
+  const auto count = [&](const char* key) { return value_at<std::uint64_t>(from, key); };
+  return {number("gpu_pct"),          number("memory_busy_pct"), number("memory_used_mib"),
+          number("memory_total_mib"), number("temperature_c"),   number("power_w"),
+          number("clock_mhz"),        count("throttle"),         count("ecc_corrected_volatile")};
 }
 
 GpuState read_gpu(const Json& from) {
@@ -143,6 +170,29 @@ Result<std::vector<GpuReading>> witness::read_gpus_text(std::string_view text) {
     return fail(ErrorCode::invalid, fmt::format("no {} document: {}", gpus_schema, error.what()));
   }
   return fail(ErrorCode::invalid, fmt::format("no {} document", gpus_schema));
+}
+
+Document witness::loaded_gpus_document(const LoadedGpus& gpus) {
+  Document json = gpus_document(gpus.reading);
+  for (std::size_t i = 0; i < gpus.loads.size() && i < json["gpus"].size(); ++i)
+    json["gpus"][i]["load"] = write(gpus.loads[i]);
+  return json;
+}
+
+Result<witness::LoadedGpus> witness::read_loaded_gpus(std::string_view text) {
+  auto readings = read_gpus_text(text);
+  if (!readings) return tl::unexpected(readings.error());
+  LoadedGpus made{std::move(readings->back()), {}};
+  try {
+    const Json document = readings_in(Json::parse(text)).back();
+    for (const Json& gpu : list_at(document, "gpus")) {
+      const Json* const load = field(gpu, "load");
+      made.loads.push_back(load == nullptr ? GpuLoad{} : read_load(*load));
+    }
+  } catch (const nlohmann::json::exception& error) {
+    return fail(ErrorCode::invalid, fmt::format("no {} document: {}", gpus_schema, error.what()));
+  }
+  return made;
 }
 
 Result<std::vector<GpuReading>> read_gpus_file(const ForeignPath& path) {

@@ -15,7 +15,9 @@ using Code = int;
 using Device = void*;
 constexpr Code success = 0, gpu_is_lost = 15, reset_required = 16;
 constexpr unsigned recovery_action_field = 230;  // NVML_FI_DEV_GET_GPU_RECOVERY_ACTION
-constexpr int uncorrected_errors = 1, volatile_counter = 0;
+constexpr int corrected_errors = 0, uncorrected_errors = 1, volatile_counter = 0;
+constexpr int sm_clock = 1;
+constexpr unsigned long long idle_reason = 1;  // no work: not slowed
 constexpr unsigned most_links = 18, most_gpus = 64;
 constexpr std::size_t text_bytes = 96;
 
@@ -134,7 +136,39 @@ void read_links(const Library& library, Device device, GpuState& gpu) {
   }
 }
 
-GpuState read_gpu(const Library& library, unsigned index) {
+GpuLoad read_load(const Library& library, unsigned index) {
+  GpuLoad load;
+  Device device = nullptr;
+  if (!library.did("nvmlDeviceGetHandleByIndex_v2", index, &device)) return load;
+  struct {
+    unsigned gpu, memory;
+  } busy{};
+  if (library.did("nvmlDeviceGetUtilizationRates", device, &busy)) {
+    load.gpu_pct = busy.gpu;
+    load.memory_busy_pct = busy.memory;
+  }
+  struct {
+    unsigned long long total, free, used;
+  } memory{};
+  constexpr double mib = 1U << 20U;
+  if (library.did("nvmlDeviceGetMemoryInfo", device, &memory)) {
+    load.memory_used_mib = static_cast<double>(memory.used) / mib;
+    load.memory_total_mib = static_cast<double>(memory.total) / mib;
+  }
+  unsigned value = 0;
+  if (library.did("nvmlDeviceGetTemperature", device, 0, &value)) load.temperature_c = value;
+  if (library.did("nvmlDeviceGetPowerUsage", device, &value)) load.power_w = value / 1000.0;
+  if (library.did("nvmlDeviceGetClockInfo", device, sm_clock, &value)) load.clock_mhz = value;
+  unsigned long long count = 0;
+  if (library.did("nvmlDeviceGetCurrentClocksThrottleReasons", device, &count))
+    load.throttle = count & ~idle_reason;
+  if (library.did("nvmlDeviceGetTotalEccErrors", device, corrected_errors, volatile_counter,
+                  &count))
+    load.ecc_corrected = count;
+  return load;
+}
+
+GpuState read_gpu(const Library& library, unsigned index, bool links) {
   GpuState gpu;
   gpu.index = index;
   Device device = nullptr;
@@ -153,36 +187,61 @@ GpuState read_gpu(const Library& library, unsigned index) {
   }
   read_names(library, device, gpu);
   read_faults(library, device, gpu);
-  read_links(library, device, gpu);
+  if (links) read_links(library, device, gpu);
   return gpu;
 }
 
 }  // namespace
 
-GpuReading read_nvml(const std::string& path) {
-  GpuReading made;
-  made.library = path;
-  const Library library(path);
-  if (!library.is_open()) {
-    made.error = library.error();
-    return made;
+class NvmlSession::Inside {
+ public:
+  explicit Inside(const std::string& path) : path_(path), library_(path) {
+    if (!library_.is_open()) {
+      error_ = library_.error();
+      return;
+    }
+    const auto begun = library_.call("nvmlInit_v2");
+    is_begun_ = begun == success;
+    if (!is_begun_)
+      error_ = begun ? library_.text_of(*begun) : "nvmlInit_v2 is missing: no NVML library";
   }
-  const auto begun = library.call("nvmlInit_v2");
-  if (!begun || *begun != success) {
-    made.error = begun ? library.text_of(*begun) : "nvmlInit_v2 is missing: no NVML library";
-    return made;
+  ~Inside() {
+    if (is_begun_) (void)library_.call("nvmlShutdown");
   }
-  std::array<char, text_bytes> driver{};
-  if (library.did("nvmlSystemGetDriverVersion", driver.data(), unsigned{text_bytes}))
-    made.driver = text_in(driver);
-  unsigned count = 0;
-  const auto counted = library.call("nvmlDeviceGetCount_v2", &count);
-  if (!counted || *counted != success)
-    made.error = counted ? library.text_of(*counted) : "nvmlDeviceGetCount_v2 is missing";
-  for (unsigned i = 0; i < std::min(count, most_gpus); ++i)
-    made.gpus.push_back(read_gpu(library, i));
-  (void)library.call("nvmlShutdown");
-  return made;
-}
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+  [[nodiscard]] LoadedGpus read(const Wanted& wanted) const {
+    LoadedGpus gpus;
+    GpuReading& made = gpus.reading;
+    made.library = path_;
+    made.error = error_;
+    if (!is_begun_) return gpus;
+    std::array<char, text_bytes> driver{};
+    if (library_.did("nvmlSystemGetDriverVersion", driver.data(), unsigned{text_bytes}))
+      made.driver = text_in(driver);
+    unsigned count = 0;
+    const auto counted = library_.call("nvmlDeviceGetCount_v2", &count);
+    if (!counted || *counted != success)
+      made.error = counted ? library_.text_of(*counted) : "nvmlDeviceGetCount_v2 is missing";
+    for (unsigned i = 0; i < std::min(count, most_gpus); ++i) {
+      made.gpus.push_back(read_gpu(library_, i, wanted.links));
+      if (wanted.load) gpus.loads.push_back(read_load(library_, i));
+    }
+    return gpus;
+  }
+
+ private:
+  std::string path_;
+  Library library_;
+  std::string error_;
+  bool is_begun_ = false;
+};
+
+NvmlSession::NvmlSession(const std::string& path) : inside_(std::make_unique<Inside>(path)) {}
+NvmlSession::~NvmlSession() = default;
+LoadedGpus NvmlSession::read(const Wanted& wanted) { return inside_->read(wanted); }
+
+GpuReading read_nvml(const std::string& path) { return NvmlSession(path).read({}).reading; }
 
 }  // namespace schedmate::witness

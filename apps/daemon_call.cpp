@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/daemon_call.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "screen/fields.hpp"
+
+namespace schedmate {
+
+void add_daemon(CLI::App& command, client::WhichDaemon& which) {
+  command
+      .add_option("--address", which.address,
+                  "where the daemon answers: unix:PATH or http://HOST:PORT; default: as the\n"
+                  "settings say, else unix:/run/schedmate/api.sock")
+      ->type_name("ADDRESS");
+  command
+      .add_option("--token-file", which.token_file,
+                  "file with the token for http://; default: the variable SCHEDMATE_TOKEN")
+      ->type_name("FILE");
+}
+
+void add_optional_daemon(CLI::App& command, client::WhichDaemon& which) {
+  add_daemon(command, which);
+  command.get_option("--address")
+      ->description(
+          "ask the daemon there about the job: unix:PATH or http://HOST:PORT; default: the one\n"
+          "whose socket (settings, else /run/schedmate/api.sock) answers, if one does");
+}
+
+Result<int> show(const CommandCall& call, const Result<Document>& answer,
+                 const ShowDocument& text) {
+  if (!answer) return tl::unexpected(answer.error());
+  if (call.json)
+    call.console.json(*answer);
+  else
+    call.console.text(text(*answer, screen::screen_style(call.session.environment)));
+  return 0;
+}
+
+std::optional<std::int64_t> cluster_now(const client::DaemonClient& daemon) {
+  const auto cluster = client::ask(daemon, {.path = "/api/v1/cluster"}, "schedmate.cluster.v1");
+  return cluster ? screen::whole(*cluster, "now_s") : std::nullopt;
+}
+
+std::optional<std::int64_t> cluster_now(const CommandCall& call, const client::WhichDaemon& which) {
+  const auto daemon = client::daemon_of(call.session, which);
+  return daemon ? cluster_now(*daemon) : std::nullopt;
+}
+
+std::string query_of(const Query& query) {
+  std::string text;
+  for (const auto& [name, value] : query)
+    if (!value.empty())
+      text +=
+          fmt::format("{}{}={}", text.empty() ? "?" : "&", name, client::percent_encoded(value));
+  return text;
+}
+
+Result<std::vector<Document>> all_pages(const client::DaemonClient& daemon, const PagedList& list) {
+  constexpr int most_pages = 100;
+  std::vector<Document> all;
+  Query query = list.query;
+  query.emplace_back("limit", "5000");
+  query.emplace_back("cursor", "");
+  for (int i = 0; i < most_pages; ++i) {
+    auto page = client::ask(daemon, {.path = list.path + query_of(query)}, list.schema);
+    if (!page) return tl::unexpected(page.error());
+    if (const auto found = page->find(list.key); found != page->end() && found->is_array())
+      for (Document& each : *found) all.push_back(std::move(each));
+    std::string next = screen::word(*page, "next");
+    if (next.empty() || next == query.back().second) break;
+    query.back().second = std::move(next);
+  }
+  return all;
+}
+
+Result<std::optional<Document>> job_of_daemon(const CommandCall& call,
+                                              const client::WhichDaemon& which,
+                                              const std::string& word) {
+  const bool insists = !which.address.empty();
+  if (!insists && !client::may_be_job_id(word)) return std::nullopt;
+  const auto daemon = client::daemon_if_any(call.session, which);
+  if (!daemon) return tl::unexpected(daemon.error());
+  if (!*daemon) return std::nullopt;
+  auto job = client::ask(**daemon, {.path = client::job_path(word)}, "schedmate.job.v1");
+  if (job) return std::optional(std::move(*job));
+  if (job.error().code == ErrorCode::not_found && !insists) return std::nullopt;
+  return tl::unexpected(job.error());
+}
+
+Result<int> show_part(const CommandCall& call, const Document& job, const char* part,
+                      const std::string& text) {
+  const Document& found = screen::part(job, part);
+  if (found.is_null())
+    return fail(ErrorCode::invalid,
+                fmt::format("the daemon has no {} of job {} (state {}); give its log instead of "
+                            "its id",
+                            part, screen::word(job, "id"), screen::word(job, "state")));
+  if (call.json)
+    call.console.json(found);
+  else
+    call.console.text(text);
+  return 0;
+}
+
+}  // namespace schedmate

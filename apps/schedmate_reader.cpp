@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+/// schedmate-reader: reads logs and trees for users, each with the user's rights.
+#include "apps/console.hpp"
+#include "reader/program.hpp"
+
+int main(int count, char** words, char** environment) {
+  const schedmate::Console console;
+  return schedmate::reader::run_program({words + 1, words + count}, environment,
+                                        [&](const std::string& text) { console.draw(text); });
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `schedmate submit`: a new job, where SchedMate is the scheduler.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/daemon_call.hpp"
+#include "apps/flag_values.hpp"
+#include "base/words.hpp"
+#include "screen/fields.hpp"
+
+namespace schedmate {
+namespace {
+
+struct SubmitFlags {
+  client::WhichDaemon which;
+  std::int64_t gpus = 1, nodes = 1, limit_s = 0;
+  std::string user, dir, name, output, key;
+  std::vector<std::string> command;
+};
+
+/// The words as one line of a shell; those with blanks and the like in quotes.
+std::string shell_line(const std::vector<std::string>& words) {
+  if (words.size() == 1) return words.front();
+  std::string line;
+  for (const std::string& word : words) {
+    constexpr std::string_view plain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+.,:/@%";
+    if (!line.empty()) line += ' ';
+    if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (const char c : word) line += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    line += '\'';
+  }
+  return line;
+}
+
+Document request_of(const SubmitFlags& flags) {
+  std::error_code error;
+  const std::string here = std::filesystem::current_path(error).string();
+  Document made{
+      {"command", shell_line(flags.command)},
+      {"dir", flags.dir.empty()
+                  ? here
+                  : std::filesystem::absolute(flags.dir, error).lexically_normal().string()},
+      {"gpus", flags.gpus},
+      {"nodes", flags.nodes}};
+  const auto add = [&](const char* key, const std::string& text) {
+    if (!text.empty()) made[key] = text;
+  };
+  add("name", flags.name);
+  add("user", flags.user);
+  add("output", flags.output);
+  if (flags.limit_s > 0) made["limit_s"] = flags.limit_s;
+  return made;
+}
+
+Result<int> submit(const CommandCall& call, const SubmitFlags& flags) {
+  const auto daemon = client::daemon_of(call.session, flags.which);
+  if (!daemon) return tl::unexpected(daemon.error());
+  const client::Call ask{
+      .path = "/api/v1/jobs",
+      .changes = true,
+      .body = in_one_line(request_of(flags)),
+      .idempotency_key = flags.key.empty() ? client::new_idempotency_key() : flags.key};
+  return show(call, client::ask_once(*daemon, ask, "schedmate.action.v1", call.session.clock),
+              [](const Document& action, const screen::ScreenStyle& /*style*/) {
+                const std::string job = screen::word(action, "job");
+                return fmt::format("action {} submits it: {}{}\n", screen::word(action, "id"),
+                                   screen::word(action, "state"),
+                                   job.empty() ? "" : ", job " + job);
+              });
+}
+
+}  // namespace
+
+Command submit_command(const Parser& parser) {
+  const auto flags = std::make_shared<SubmitFlags>();
+  CLI::App& command = parser.app;
+  constexpr std::int64_t most = 10'000'000;
+  takes_whole(
+      *command.add_option("--gpus", flags->gpus, "GPUs over all nodes; default: 1")->type_name("N"),
+      1, most);
+  takes_whole(*command.add_option("--nodes", flags->nodes, "nodes; default: 1")->type_name("N"), 1,
+              most);
+  command.add_option("--user", flags->user, "for whom, where an operator asks; default: who asks")
+      ->type_name("USER");
+  command.add_option("--dir", flags->dir, "folder in which it runs; default: this one")
+      ->type_name("DIR");
+  command.add_option("--name", flags->name, "name of the job")->type_name("NAME");
+  takes_duration(
+      *command.add_option("--time-limit", flags->limit_s, "longest run: 90m, 2:00:00, 1-12")
+           ->type_name("TIME"));
+  command.add_option("--output", flags->output, "file for what it prints")->type_name("FILE");
+  command
+      .add_option("--key", flags->key,
+                  "submissions with an equal key are one; default: one made for this call")
+      ->type_name("KEY");
+  command.add_option("COMMAND", flags->command, "what runs, after --")->type_name("");
+  add_daemon(command, flags->which);
+  command.footer("Example:\n  schedmate submit --gpus 8 --dir net -- python train.py --lr 0.1");
+  return {[flags](const CommandCall& call) { return submit(call, *flags); },
+          [flags] { return need(!flags->command.empty(), "submit", "-- COMMAND"); }};
+}
+
+}  // namespace schedmate

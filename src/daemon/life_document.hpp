@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What is known of a job beside what the cluster shows, as its document tells it.
+
+#include "base/document.hpp"
+#include "live/lives.hpp"
+
+namespace schedmate::daemon {
+
+/// Of a list: `progress` without its series, `health`, `verdict`; null: not known.
+void add_life(const live::Life* life, Document& job);
+/// Of one job: `advice`, `progress` with its series, `health`, `verdict`, `diagnosis`, `note`.
+void add_whole_life(const live::Life* life, Document& job);
+
+}  // namespace schedmate::daemon

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "daemon/answers.hpp"
+#include "http/tokens.hpp"
+
+namespace schedmate::daemon {
+
+void put_overview(Document& cluster, const http::Request& request, const State& state) {
+  const live::Actions& actions = state.loop.actions();
+  const live::Modes& modes = actions.settings().modes;
+  cluster["name"] = actions.settings().instance;
+  cluster["caller"] = {{"user", request.caller.user}, {"role", http::name_of(request.caller.role)}};
+  cluster["modes"] = {{"order", name_of(modes.order)},
+                      {"recover", name_of(modes.recover)},
+                      {"pack", name_of(modes.pack)},
+                      {"annotate", name_of(modes.annotate)},
+                      {"notify", name_of(modes.notify)}};
+  cluster["actions_waiting"] = std::ranges::count_if(
+      actions.all(), [](const auto& each) { return each.second.state() == ActionState::waiting; });
+}
+
+}  // namespace schedmate::daemon

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/readings.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/text.hpp"
+#include "http/routes.hpp"
+
+namespace schedmate::daemon {
+namespace {
+
+using http::RouteName;
+using reader::What;
+
+/// Who asks, for the system: by name, or by uid where the uid has none.
+std::string user_of(const http::Request& request) {
+  constexpr std::string_view by_uid = "uid ";
+  if (!request.caller.user.empty() || !request.by.starts_with(by_uid)) return request.caller.user;
+  return request.by.substr(by_uid.size());
+}
+
+Result<std::int64_t> lines_of(const http::Request& request) {
+  const auto given = request.query.find("tail");
+  if (given == request.query.end()) return reader::Request().lines;
+  const auto lines = parse_number<std::int64_t>(given->second);
+  if (lines && *lines >= 0 && *lines <= reader::most_tail_lines) return *lines;
+  return fail(ErrorCode::invalid, fmt::format("tail={}: must be a number of lines from 0 to {}",
+                                              given->second, reader::most_tail_lines));
+}
+
+Result<reader::Request> log_of(const http::Request& request, const live::Jobs& jobs) {
+  const std::string& id = request.ids.at(0);
+  const live::Attempt* const attempt = jobs.find(id);
+  if (attempt == nullptr || !request.caller.may_see_jobs_of(attempt->seen.user))
+    return fail(ErrorCode::not_found, fmt::format("no job {}", id));
+  const SeenJob& seen = attempt->seen;
+  if (seen.user != request.caller.user && request.caller.role != Role::cluster_operator)
+    return fail(ErrorCode::refused,
+                fmt::format("the log of job {} is for its owner and for operators", id));
+  const auto path = log_path_of(seen);
+  if (!path) return tl::unexpected(path.error());
+  const auto lines = lines_of(request);
+  if (!lines) return tl::unexpected(lines.error());
+  return reader::Request{.what = What::tail, .user = seen.user, .logs = {*path}, .lines = *lines};
+}
+
+http::Reply reply_of(Result<Document> result, const std::string& job) {
+  if (result && !job.empty()) (*result)["job_id"] = job;
+  if (result) return http::json_reply(*result);
+  return result.error().code == ErrorCode::unavailable ? http::busy_reply(result.error().message)
+                                                       : http::error_reply(result.error());
+}
+
+}  // namespace
+
+Result<std::string> log_path_of(const SeenJob& job) {
+  std::string path =
+      job.output.starts_with('/') || job.output.empty() ? job.output : job.dir + "/" + job.output;
+  if (path.starts_with('/')) return path;
+  return fail(ErrorCode::not_found,
+              fmt::format("the cluster does not tell where job {} logs", job.id));
+}
+
+bool is_reading(const http::Request& request) {
+  const RouteName name = request.route->name;
+  return name == RouteName::log || name == RouteName::advise || name == RouteName::diagnose;
+}
+
+Result<reader::Request> reading_of(const http::Request& request, const live::Jobs& jobs) {
+  if (request.route->name == RouteName::log) return log_of(request, jobs);
+  if (!request.json) return fail(ErrorCode::invalid, "a body is needed: a JSON object");
+  auto made = reader::read_question(
+      request.route->name == RouteName::advise ? What::advise : What::diagnose, *request.json);
+  if (!made) return made;
+  made->user = user_of(request);
+  if (made->user.empty())
+    return fail(ErrorCode::refused, "nothing is read for a caller without a user of this system");
+  return made;
+}
+
+Readings::Readings(const std::string& socket, const Clock& clock) {
+  if (socket.empty()) return;
+  reader_ =
+      std::make_unique<reader::Client>(reader::ClientOptions{.socket = socket, .clock = clock});
+}
+
+void Readings::take(const http::Request& request, const std::shared_ptr<http::Answer>& answer,
+                    const live::Jobs& jobs) {
+  auto asked = reading_of(request, jobs);
+  if (!asked) {
+    (*answer)(http::error_reply(asked.error()));
+  } else if (!reader_) {
+    (*answer)(http::error_reply(
+        Error{ErrorCode::unavailable,
+              "nothing reads the files of users here: setting reader.socket is to name the socket "
+              "of a schedmate-reader"}));
+  } else {
+    const std::string job = request.ids.empty() ? "" : request.ids.front();
+    reader_->ask(std::move(*asked), [answer, job](Result<Document> result) {
+      (*answer)(reply_of(std::move(result), job));
+    });
+  }
+}
+
+}  // namespace schedmate::daemon

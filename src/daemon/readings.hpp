@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The routes that are answered from logs and trees of users. schedmate-reader reads them, each
+/// with the rights of the job's owner or of whoever asks; here nothing of theirs is opened.
+
+#include <memory>
+#include <optional>
+#include <schedmate/clock.hpp>
+#include <string>
+
+#include "http/options.hpp"
+#include "live/jobs.hpp"
+#include "reader/client.hpp"
+
+namespace schedmate::daemon {
+
+/// Where it logs, absolute. Errors: not_found.
+[[nodiscard]] Result<std::string> log_path_of(const SeenJob& job);
+
+/// Whether a route is one of them.
+[[nodiscard]] bool is_reading(const http::Request& request);
+
+/// What the reader is asked. Errors: not_found (no such job, or no log that is known), refused
+/// (another's log), invalid.
+[[nodiscard]] Result<reader::Request> reading_of(const http::Request& request,
+                                                 const live::Jobs& jobs);
+
+class Readings {
+ public:
+  /// `socket` is that of the reader; "": there is none.
+  Readings(const std::string& socket, const Clock& clock);
+
+  /// Null: there is none.
+  [[nodiscard]] reader::Client* client() { return reader_.get(); }
+  /// For requests that is_reading() holds of; waits for nobody.
+  void take(const http::Request& request, const std::shared_ptr<http::Answer>& answer,
+            const live::Jobs& jobs);
+
+ private:
+  std::unique_ptr<reader::Client> reader_;
+};
+
+}  // namespace schedmate::daemon

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/studies.hpp"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "daemon/findings.hpp"
+#include "daemon/readings.hpp"
+
+namespace schedmate::daemon {
+namespace {
+
+using StudyKind = live::Study::What;
+
+Result<live::Finding> finding_in(StudyKind what, const Document& document) {
+  if (what == StudyKind::log) return log_found(document);
+  return cause_found(document);
+}
+
+}  // namespace
+
+Result<reader::Request> reading_for(const live::Study& study) {
+  const SeenJob& job = study.job;
+  reader::Request request{.user = job.user};
+  if (study.what == StudyKind::code) {
+    request.what = reader::What::facts;
+    request.dir = job.dir;
+    request.command = job.command;
+    request.partition = job.partition;
+    if (job.gpus > 0) request.gpus = job.gpus;
+    request.time_limit_s = job.limit.count();
+    return request;
+  }
+  auto path = log_path_of(job);
+  if (!path) return tl::unexpected(path.error());
+  request.what = study.what == StudyKind::log ? reader::What::track : reader::What::diagnose;
+  request.logs = {std::move(*path)};
+  return request;
+}
+
+void Studies::make(std::uint64_t loop, const live::Study& study, reader::Client* reader) {
+  const auto answer = [this, loop, number = study.number](Result<live::Finding> finding) {
+    take_(loop, {number, std::move(finding)});
+  };
+  if (reader == nullptr)
+    return answer(
+        fail(ErrorCode::unsupported, "nothing is read: setting reader.socket names no reader"));
+  auto request = reading_for(study);
+  if (!request) return answer(tl::unexpected(request.error()));
+  reader->ask(std::move(*request), [this, answer, study](Result<Document> read) {
+    if (!read) return answer(tl::unexpected(read.error()));
+    if (study.what != StudyKind::code) return answer(finding_in(study.what, *read));
+    worker_.ask([this, answer, job = study.job, facts = std::move(*read)] {
+      answer(historian_.advise(job, facts).map([](live::CodeFound found) -> live::Finding {
+        return found;
+      }));
+    });
+  });
+}
+
+void Studies::remember(const SeenJob& job, const live::Life* life) {
+  if (job.command.empty()) return;
+  std::optional<live::Life> found;
+  if (life != nullptr) found = *life;
+  worker_.ask([this, job, found = std::move(found)] {
+    (void)historian_.remember_end(job, found);  // tried again with the cause, where there is one
+  });
+}
+
+}  // namespace schedmate::daemon

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Whoever makes the loop's studies: schedmate-reader reads a job's code, log or failure with the
+/// rights of its owner, the history says what that means; and the history learns how jobs ended.
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "daemon/historian.hpp"
+#include "daemon/worker.hpp"
+#include "live/events.hpp"
+#include "reader/client.hpp"
+
+namespace schedmate::daemon {
+
+class Studies {
+ public:
+  /// `loop`: which one asked, as each numbers its studies anew.
+  using Take = std::function<void(std::uint64_t loop, live::Studied)>;
+
+  /// `take` is called by other threads, once for each study.
+  Studies(settings::Session session, Take take)
+      : take_(std::move(take)), historian_(std::move(session)) {}
+
+  /// Waits for nobody. `reader` answers no more once this is gone; null: nothing can be read.
+  void make(std::uint64_t loop, const live::Study& study, reader::Client* reader);
+  /// It has ended; `life`: what was found of it. Only jobs whose command is known are kept.
+  void remember(const SeenJob& job, const live::Life* life);
+
+ private:
+  Take take_;
+  Historian historian_;  // of the worker's thread
+  Worker worker_;        // last: it uses what stands above
+};
+
+/// What the reader is asked for a study. Errors: not_found where the cluster does not tell enough.
+[[nodiscard]] Result<reader::Request> reading_for(const live::Study& study);
+
+}  // namespace schedmate::daemon

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ledger: GPU-hours used, lost and saved, each with how it is counted.
+import { h, show } from "./dom.js";
+import { figure } from "./plot.js";
+import { store } from "./store.js";
+import * as words from "./words.js";
+
+let root = null;
+const hours = (value) => `${words.short(value || 0)} h`;
+const sum = (rows) => rows.reduce((all, row) => all + (row.gpu_h || 0), 0);
+
+function table(title, rows, name, number, total) {
+  const most = Math.max(...rows.map((row) => row.gpu_h || 0), 1e-9);
+  return h("section", { class: "part", "data-key": title }, h("h2", {}, title, h("small", {}, ` ${hours(total)}`)),
+    rows.length === 0 ? h("p", { class: "soft" }, "Nothing so far.") :
+      h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title }, h("table", { class: "ledger" }, h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "text" }, name), h("th", { scope: "col" }, "GPU-hours"), h("th", { scope: "col", class: "text share" }, h("span", { class: "visually-hidden" }, "Share")),
+        h("th", { scope: "col" }, number), h("th", { scope: "col", class: "text" }, "How it is counted"))),
+      h("tbody", {}, [...rows].sort((a, b) => b.gpu_h - a.gpu_h).map((row) => h("tr", {}, h("th", { scope: "row", class: "text" }, words.field_word(row.cause ?? row.kind ?? "")), h("td", {}, hours(row.gpu_h)),
+        h("td", { class: "text share" }, h("span", { class: "bar", vars: { "--share": (row.gpu_h || 0) / most } })), h("td", {}, words.count(row.jobs ?? row.count ?? 0)), h("td", { class: "text wrap soft" }, words.value_text(row.method ?? "")))))))); 
+}
+
+function days_figure(days) {
+  const at = days.map((each) => (typeof each.day === "number" ? each.day : Date.parse(each.day) / 1000));
+  if (days.length < 2 || at.some((each) => !Number.isFinite(each))) return null;
+  const date = (s) => words.iso(s).slice(0, 10);
+  const line = (name) => days.map((each) => each[name] ?? null);
+  const common = { across: "Day", x: date, ticks: (all) => all.map((s) => date(s).slice(5)), incrs: [86400, 2 * 86400, 7 * 86400, 30 * 86400] };
+  return h("div", { class: "figures-row", "data-key": "days" }, figure({ ...common, key: "used", title: "GPU-hours used a day", says: `GPU-hours used a day over ${days.length} days`,
+    data: [at, line("used_gpu_h")], lines: [{ label: "used", colour: "--s0", fill: "--s0-fill", text: hours }] }),
+  figure({ ...common, key: "lost", title: "Lost and saved a day", says: `GPU-hours lost and saved a day over ${days.length} days`,
+    data: [at, line("lost_gpu_h"), line("saved_gpu_h")], lines: [{ label: "lost", colour: "--s1", text: hours }, { label: "saved", colour: "--s2", text: hours }] }));
+}
+
+function render() {
+  const told = store.ledger, problem = store.problems.get("ledger");
+  if (!told) {
+    const text = problem?.status === 501 ? "This daemon does not keep a ledger yet. GPU-hours used, lost by cause and saved by what SchedMate did will stand here, each with how it is counted." :
+      problem && problem.status !== 0 ? problem.text : "Reading...";
+    show(root, h("h1", {}, "Ledger"), h("p", { class: problem && problem.status !== 501 && problem.status !== 0 ? "problem" : "soft" }, text));
+    return;
+  }
+  const lost = told.lost || [], saved = told.saved || [];
+  const item = (name, value, more) => h("div", {}, h("dt", {}, name), h("dd", {}, h("b", {}, value), " ", h("span", { class: "soft" }, more)));
+  const share = (part) => `GPU-hours${told.used_gpu_h > 0 ? `, ${words.percent(part / told.used_gpu_h)} of what was used` : ""}`;
+  show(root, h("h1", {}, "Ledger", told.since_s && h("small", {}, ` since ${words.instant(told.since_s, store.now_s())}`)),
+    h("dl", { class: "figures" }, item("Used", words.count(told.used_gpu_h || 0), `GPU-hours${told.jobs ? `, ${words.plural(told.jobs, "job")}` : ""}`), item("Lost", words.count(sum(lost)), share(sum(lost))), item("Saved", words.count(sum(saved)), share(sum(saved)))),
+    days_figure(told.days || []), table("Lost", lost, "Cause", "Jobs", sum(lost)), table("Saved", saved, "By", "Times", sum(saved)));
+}
+
+export const view = {
+  name: "ledger",
+  open(element) {
+    root = element;
+    render();
+  },
+  update: render,
+};

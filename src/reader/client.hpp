@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The daemon's side of schedmate-reader. One thread holds the connection, makes it anew where it
+/// is gone, and gives each question one answer: the document, or a clear error by its deadline,
+/// however slow, dead or wrong the other side is.
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <schedmate/clock.hpp>
+#include <schedmate/result.hpp>
+#include <string>
+
+#include "base/document.hpp"
+#include "reader/request.hpp"
+
+namespace schedmate::reader {
+
+struct ClientOptions {
+  std::string socket{};
+  std::size_t most_asked = 128;  ///< without an answer at a time
+  std::size_t most_unsent_bytes = std::size_t{32} << 20U;
+  std::chrono::milliseconds deadline{25'000};  ///< of an answer
+  Clock clock{};
+};
+
+class Client {
+ public:
+  using Take = std::function<void(Result<Document>)>;
+
+  explicit Client(ClientOptions options);
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+  /// Whoever still waits gets `unavailable`.
+  ~Client();
+
+  /// Any thread. `take` is called once, by the thread of the client, or at once by this one where
+  /// too many wait; it must not block. Errors: unavailable (no reader, a reader that has ended, or
+  /// is busy), timeout, bad_reply (nonsense), refused, and those of what was asked.
+  void ask(Request request, Take take);
+  /// The same for one who waits. Not for the thread that calls `take`.
+  [[nodiscard]] Result<Document> ask(Request request);
+
+ private:
+  struct Inside;
+  std::unique_ptr<Inside> inside_;
+};
+
+}  // namespace schedmate::reader

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reader/work.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <nlohmann/json.hpp>
+#include <schedmate/advice.hpp>
+#include <utility>
+
+#include "base/foreign_file.hpp"
+#include "base/text.hpp"
+#include "core/facts_json.hpp"
+#include "log/lines/lines.hpp"
+#include "reader/child.hpp"
+#include "service/advise.hpp"
+#include "service/diagnose.hpp"
+#include "service/facts.hpp"
+#include "service/file_access.hpp"
+#include "service/redaction.hpp"
+#include "service/track.hpp"
+#include "tree/confine_child.hpp"
+
+namespace schedmate::reader {
+namespace {
+
+constexpr int reply_to = 1;  ///< standard output
+constexpr std::size_t most_tail_bytes = std::size_t{1} << 20U;
+
+/// Of one reading: what a child can look through within its time, the rest is left out.
+ReadBudget budget_of_child() {
+  ReadBudget budget;
+  budget.first_bytes = budget.last_bytes = std::uint64_t{256} << 20U;
+  budget.reading = std::chrono::seconds(6);
+  budget.answer = std::chrono::seconds(5);
+  return budget;
+}
+
+Result<settings::Session> session_at(const WorkPlace& place) {
+  settings::Session session{place.environment, {}, place.clock};
+  session.budget = budget_of_child();
+  for (const auto& [key, value] : place.settings)
+    if (auto set = session.settings.set(key, value, "the reader"); !set)
+      return tl::unexpected(set.error());
+  // No history: neither one that this user happens to have, nor one that would be made.
+  if (auto set = session.settings.set("store", "memory", "the reader"); !set)
+    return tl::unexpected(set.error());
+  return session;
+}
+
+service::JobRequest job_of(const Request& request) {
+  service::JobRequest job;
+  job.root = request.dir;
+  job.command = request.command;
+  job.workdir = request.workdir;
+  job.gpus = request.gpus;
+  job.nodes = request.nodes;
+  job.gpu_type = request.gpu_type;
+  return job;
+}
+
+Result<Document> advise(const settings::Session& session, const Request& request) {
+  service::AdviseRequest asked;
+  asked.job = job_of(request);
+  asked.user = request.user;
+  asked.branch = request.branch;
+  asked.vc = request.partition;
+  asked.time_limit_s = request.time_limit_s;
+  return service::advise(session, asked).map([](const Advice& advice) {
+    return Document::parse(advice_json(advice));
+  });
+}
+
+Result<Document> facts(const settings::Session& session, const Request& request) {
+  return service::read_facts(session, job_of(request)).map([](const Facts& facts) {
+    return facts_document(facts);
+  });
+}
+
+/// In the place of standard input, where a log of the name "-" is read.
+Result<void> hold_text(const std::string& text) {
+  const Descriptor file(::memfd_create("schedmate-text", MFD_CLOEXEC));
+  std::string_view rest = text;
+  while (file && !rest.empty()) {
+    const ssize_t done = ::write(file.number(), rest.data(), rest.size());
+    if (done <= 0) break;
+    rest.remove_prefix(static_cast<std::size_t>(done));
+  }
+  if (!file || !rest.empty() || ::lseek(file.number(), 0, SEEK_SET) != 0 ||
+      ::dup2(file.number(), STDIN_FILENO) < 0)
+    return fail(ErrorCode::unavailable, "there is no room to hold the text");
+  return {};
+}
+
+Result<Document> diagnose(const settings::Session& session, const Request& request) {
+  service::DiagnoseRequest asked;
+  asked.logs = request.logs;
+  if (request.text) {
+    if (auto held = hold_text(*request.text); !held) return tl::unexpected(held.error());
+    asked.logs = {"-"};
+  }
+  return service::diagnose(session, asked).map(service::diagnose_document);
+}
+
+Document file_document(const struct stat& status) {
+  return {{"inode", status.st_ino}, {"size", status.st_size}, {"mtime_s", status.st_mtim.tv_sec}};
+}
+
+Result<Document> track(const settings::Session& session, const Request& request) {
+  const FileAccess access{.identity = {}, .budget = session.budget, .note = {}};
+  auto file = ForeignFile::open({request.logs.front(), access});
+  if (!file) return tl::unexpected(file.error());
+  const auto status = file->status();
+  if (!status) return tl::unexpected(status.error());
+  auto tracked = service::track(session, request.logs);
+  if (!tracked) return tl::unexpected(tracked.error());
+  Document made = service::track_document(*tracked);
+  made["file"] = file_document(*status);
+  return made;
+}
+
+/// The last lines of a text, and no more than most_tail_bytes of them; one that is longer than that
+/// alone begins in its middle.
+std::vector<std::string_view> last_lines(std::string_view text, std::int64_t most) {
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  std::vector<std::string_view> found;
+  std::size_t bytes = 0;
+  while (std::ssize(found) < most && !text.empty()) {
+    const std::size_t end = text.rfind('\n');
+    std::string_view line = end == std::string_view::npos ? text : text.substr(end + 1);
+    if (bytes + line.size() > most_tail_bytes) {
+      if (found.empty()) found.push_back(line.substr(line.size() - most_tail_bytes));
+      break;
+    }
+    bytes += line.size() + 1;
+    found.push_back(line);
+    if (end == std::string_view::npos) break;
+    text = text.substr(0, end);
+    if (text.empty() && std::ssize(found) < most) found.push_back(text);
+  }
+  std::ranges::reverse(found);
+  return found;
+}
+
+Result<Document> tail(const settings::Session& session, const Request& request) {
+  const auto files = service::request_files(session);
+  if (!files) return tl::unexpected(files.error());
+  const ForeignPath path{request.logs.front(), files->access};
+  auto file = ForeignFile::open(path);
+  if (!file) return tl::unexpected(file.error());
+  const auto status = file->status();
+  if (!status) return tl::unexpected(status.error());
+  const auto end = lines::tail_of(std::move(*file), path, most_tail_bytes);
+  if (!end) return tl::unexpected(end.error());
+  const service::LogRedactor secrets({path.name}, files->access);
+  const std::string text = secrets.text(end->text);
+  const auto shown = last_lines(text, request.lines);
+  Document made{{"schema", "schedmate.log.v1"},
+                {"log", service::safe_line(path.name)},
+                {"lines", shown},
+                {"file", file_document(*status)}};
+  if (!end->fault.empty()) made["fault"] = end->fault;
+  service::add_left_out(*files->left_out, made);
+  return made;
+}
+
+Result<Document> answer_in(const settings::Session& session, const Request& request) {
+  switch (request.what) {
+    case What::advise:
+      return advise(session, request);
+    case What::facts:
+      return facts(session, request);
+    case What::diagnose:
+      return diagnose(session, request);
+    case What::track:
+      return track(session, request);
+    case What::tail:
+      return tail(session, request);
+  }
+  return fail(ErrorCode::unsupported, "unknown request");
+}
+
+Result<std::string> all_of_input() {
+  std::string text;
+  std::array<char, 1 << 16> buffer{};
+  for (;;) {
+    const ssize_t got = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (got == 0) return text;
+    if (got < 0 || text.size() > 2 * most_request_bytes)
+      return fail(ErrorCode::invalid, "no order to read");
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+}
+
+Result<Document> answer_to_input(const settings::Environment& environment, const Clock& clock) {
+  const auto text = all_of_input();
+  if (!text) return tl::unexpected(text.error());
+  auto order = read_work(*text);
+  if (!order) return tl::unexpected(order.error());
+  const auto asked = read_request(order->request);
+  if (!asked) return tl::unexpected(asked.error());
+  return answer_to(asked->request, {std::move(order->settings), environment, clock});
+}
+
+}  // namespace
+
+const std::vector<std::string>& settings_of_answers() {
+  static const std::vector<std::string> keys = {
+      "rules",      "diagnose.doubtful_below_pct", "estimate",
+      "similarity", "time_limit.risk_pct",         "time_limit.longest_s"};
+  return keys;
+}
+
+Result<Document> answer_to(const Request& request, const WorkPlace& place) {
+  const auto session = session_at(place);
+  if (!session) return tl::unexpected(session.error());
+  auto made = answer_in(*session, request);
+  if (made) return made;
+  return fail(made.error().code, service::safe_line(made.error().message));
+}
+
+int work(const settings::Environment& environment, const Clock& clock) {
+  // What the kernel does not offer is no reason not to read: the rights are the user's either way.
+  static_cast<void>(tree::deny_writing_files());
+  std::string line;
+  try {
+    line = reply_line(answer_to_input(environment, clock));
+  } catch (const std::bad_alloc&) {
+    line = reply_line(fail(ErrorCode::invalid, "reading this needs more memory than it may have"));
+  } catch (const std::exception& error) {
+    line = reply_line(fail(ErrorCode::invalid,
+                           fmt::format("reading failed: {}", service::safe_line(error.what()))));
+  }
+  line += '\n';
+  for (std::string_view rest = line; !rest.empty();) {
+    const ssize_t done = ::write(reply_to, rest.data(), rest.size());
+    if (done <= 0) return 1;
+    rest.remove_prefix(static_cast<std::size_t>(done));
+  }
+  return 0;
+}
+
+}  // namespace schedmate::reader

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "service/generate.hpp"
+
+namespace schedmate::screen {
+
+[[nodiscard]] std::string resampled_text(const service::GenerateRequest& request,
+                                         const synth::Resampled& drawn);
+/// Size, what is not checked, and the statistics asked and drawn.
+[[nodiscard]] std::string synthetic_text(const service::GenerateRequest& request,
+                                         const service::SyntheticTrace& trace);
+
+}  // namespace schedmate::screen

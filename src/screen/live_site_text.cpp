@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "screen/live_site_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <ranges>
+
+#include "base/table.hpp"
+#include "base/words.hpp"
+#include "screen/fields.hpp"
+
+namespace schedmate::screen {
+namespace {
+
+const Document& list_of(const Document& document, const char* key) {
+  static const Document nothing = Document::array();
+  const Document& list = part(document, key);
+  return list.is_array() ? list : nothing;
+}
+
+std::string known_or_dashes(const std::string& text) { return text.empty() ? unknown_cell : text; }
+
+std::string dated(const Document& document, const char* key, const ScreenStyle& style) {
+  const auto when_s = whole(document, key);
+  return when_s ? style.date(*when_s) : unknown_cell;
+}
+
+/// Of a node, as a share of what it has.
+struct GpuCounts {
+  std::int64_t nodes = 0, out = 0, gpus = 0, held = 0;
+  void add(const Document& node) {
+    ++nodes;
+    if (word(node, "state") != "up") ++out;
+    gpus += whole(node, "gpus").value_or(0);
+    held += whole(node, "held").value_or(0);
+  }
+};
+
+std::string partitions_table(const Document& cluster, const ScreenStyle& style) {
+  std::map<std::string, GpuCounts> partitions;
+  for (const Document& node : list_of(cluster, "nodes"))
+    partitions[word(node, "partition")].add(node);
+  std::vector<std::vector<Cell>> rows;
+  for (const auto& [name, counts] : partitions) {
+    const double share = counts.gpus > 0 ? 100.0 * static_cast<double>(counts.held) /
+                                               static_cast<double>(counts.gpus)
+                                         : 0;
+    rows.push_back({{style.cell(known_or_dashes(name), 20)},
+                    {fmt::format("{}", counts.nodes)},
+                    {fmt::format("{}", counts.out), counts.out > 0 ? Style::red : Style::plain},
+                    {fmt::format("{}", counts.gpus)},
+                    {fmt::format("{}", counts.held)},
+                    {fmt::format("{}", counts.gpus - counts.held)},
+                    {share_bar(share)}});
+  }
+  const std::vector<TableColumn> columns = {
+      {"Partition", 0},  {"Nodes", 0, true}, {"Out", 1, true}, {"GPUs", 0, true},
+      {"Held", 0, true}, {"Free", 0, true},  {"", 2}};
+  return table_text(columns, rows, style.width);
+}
+
+std::string nodes_table(const Document& cluster, const ScreenStyle& style, bool all) {
+  std::vector<std::vector<Cell>> rows;
+  for (const Document& node : list_of(cluster, "nodes")) {
+    const std::string state = word(node, "state");
+    if (!all && state == "up") continue;
+    std::vector<std::string> jobs;
+    for (const Document& job : list_of(node, "jobs")) jobs.push_back(word(job, "id"));
+    rows.push_back({{style.cell(word(node, "name"), 20)},
+                    {style.cell(word(node, "partition"), 16)},
+                    {state, state == "up" ? Style::plain : Style::red},
+                    {fmt::format("{} of {}", known_or_dashes(word(node, "held")),
+                                 known_or_dashes(word(node, "gpus")))},
+                    {known_or_dashes(fmt::format("{}", fmt::join(jobs, " ")))},
+                    {known_or_dashes(word(node, "reason"))}});
+  }
+  if (rows.empty()) return "";
+  const std::vector<TableColumn> columns = {{"Node", 0},  {"Partition", 2},
+                                            {"State", 0}, {"Held", 0},
+                                            {"Jobs", 1},  {"Reason", 1, false, 16}};
+  return "\n" + table_text(columns, rows, style.width);
+}
+
+std::string hours_of(const Document& row, const char* key) {
+  const auto hours = amount(row, key);
+  if (!hours) return unknown_cell;
+  return *hours < 10 ? fmt::format("{:.2f}", *hours) : fmt::format("{:.0f}", *hours);
+}
+
+std::string ledger_table(const Document& rows_of, const char* name, const char* count,
+                         const ScreenStyle& style) {
+  std::vector<std::vector<Cell>> rows;
+  for (const Document& row : rows_of)
+    rows.push_back({{known_or_dashes(spaced(word(row, name)))},
+                    {hours_of(row, "gpu_h")},
+                    {known_or_dashes(word(row, count))},
+                    {known_or_dashes(word(row, "method"))}});
+  const std::vector<TableColumn> columns = {
+      {name == std::string_view("cause") ? "Lost by" : "Saved by", 0},
+      {"GPU-h", 0, true},
+      {name == std::string_view("cause") ? "Jobs" : "Count", 0, true},
+      {"How it is counted", 1, false, 20, TooLong::folded}};
+  return table_text(columns, rows, style.width);
+}
+
+/// "job 17, node n3"
+std::string targets(const Document& action) {
+  return fmt::format("{}", fmt::join(texts(action, "target"), ", "));
+}
+
+/// "on n1 n2"; "" where the call names no nodes.
+std::string place_of_call(const Document& action) {
+  std::string nodes;
+  for (const Document& node : list_of(part(action, "call"), "nodes")) {
+    nodes += nodes.empty() ? "on " : " ";
+    nodes += word(node, "node");
+  }
+  return nodes;
+}
+
+/// The first of its reasons, else where it would happen.
+std::string reason_or_place(const Document& action) {
+  const auto reasons = texts(action, "why");
+  return reasons.empty() ? known_or_dashes(place_of_call(action)) : reasons.front();
+}
+
+Style style_of_action(std::string_view state) {
+  if (state == "verified") return Style::green;
+  if (state == "waiting" || state == "ambiguous") return Style::yellow;
+  return state == "failed" || state == "discarded" ? Style::red : Style::plain;
+}
+
+/// Where and when of a job's change.
+std::string job_change_text(const Document& job, const ScreenStyle& style) {
+  const std::string state = word(job, "state");
+  const char* const when = state == "pending"   ? "submitted_s"
+                           : state == "running" ? "started_s"
+                                                : "ended_s";
+  std::vector<std::string> nodes;
+  for (const Document& node : list_of(job, "nodes")) nodes.push_back(word(node, "node"));
+  return fmt::format("{}  job {} {} ({}, {}{})", dated(job, when, style), word(job, "id"), state,
+                     word(job, "user"), counted(whole(job, "gpus").value_or(0), "GPU"),
+                     nodes.empty() ? "" : fmt::format(" on {}", fmt::join(nodes, " ")));
+}
+
+}  // namespace
+
+std::string cluster_line(const Document& cluster) {
+  GpuCounts all;
+  for (const Document& node : list_of(cluster, "nodes")) all.add(node);
+  const Document& queue = part(cluster, "queue");
+  const auto running = whole(queue, "running").value_or(0),
+             pending = whole(queue, "pending").value_or(0);
+  return fmt::format("{} on {} of {} GPUs, {}",
+                     running == 1 ? "1 job runs" : fmt::format("{} jobs run", running), all.held,
+                     all.gpus, pending == 1 ? "1 waits" : fmt::format("{} wait", pending));
+}
+
+std::string live_cluster_text(const Document& cluster, const ScreenStyle& style, bool all_nodes) {
+  std::string text =
+      style.fit(dated(cluster, "now_s", style) + ": " + cluster_line(cluster)) + "\n";
+  if (part(cluster, "breaker_open") == true)
+    text +=
+        styled(Style::red, style.fit("the breaker is open: nothing that disturbs is done")) + "\n";
+  if (!all_nodes) text += "\n" + partitions_table(cluster, style);
+  return text + nodes_table(cluster, style, all_nodes);
+}
+
+std::string actions_text(const std::vector<Document>& actions, const ScreenStyle& style,
+                         std::size_t most) {
+  const std::vector<TableColumn> columns = {{"ID", 0, true},      {"When", 2},   {"State", 0},
+                                            {"Kind", 0},          {"Target", 0}, {"Mode", 3},
+                                            {"Why", 1, false, 20}};
+  std::vector<std::vector<Cell>> rows;
+  for (const Document& action : std::views::reverse(actions)) {
+    if (most > 0 && rows.size() == most) break;
+    const Document& steps = list_of(action, "steps");
+    const std::string state = word(action, "state");
+    rows.push_back({{word(action, "id")},
+                    {steps.empty() ? unknown_cell : dated(steps.back(), "when_s", style)},
+                    {state, style_of_action(state)},
+                    {spaced(word(action, "kind"))},
+                    {style.cell(targets(action), 24)},
+                    {word(action, "mode")},
+                    {reason_or_place(action)}});
+  }
+  if (rows.empty()) return "no actions\n";
+  std::string text = table_text(columns, rows, style.width);
+  if (rows.size() < actions.size())
+    text += fmt::format("... and {} more (--limit 0 shows all)\n", actions.size() - rows.size());
+  return text;
+}
+
+std::string action_text(const Document& action, const ScreenStyle& style) {
+  std::string text =
+      style.fit(fmt::format("action {}: {}, {}, {}", word(action, "id"),
+                            spaced(word(action, "kind")), targets(action), word(action, "state"))) +
+      "\n";
+  for (const std::string& reason : texts(action, "why"))
+    text += style.fit(fmt::format("  why      {}", reason)) + "\n";
+  if (const std::string place = place_of_call(action); !place.empty())
+    text += style.fit(fmt::format("  where    {}", place)) + "\n";
+  if (const auto undoes = whole(action, "undoes"); undoes && *undoes > 0)
+    text += fmt::format("  undoes   {}\n", *undoes);
+  for (const Document& step : list_of(action, "steps")) {
+    const std::string note = word(step, "note");
+    text += style.fit(fmt::format("  {:<8} {} by {}{}", word(step, "state"),
+                                  dated(step, "when_s", style), word(step, "by"),
+                                  note.empty() ? "" : ": " + note)) +
+            "\n";
+  }
+  return text;
+}
+
+std::string audit_entries_text(const Document& document, const ScreenStyle& style) {
+  std::vector<std::vector<Cell>> rows;
+  for (const Document& entry : list_of(document, "entries")) {
+    const auto cell = [&](const char* key) {
+      const Document& value = part(entry, key);
+      if (value.is_null()) return std::string(unknown_cell);
+      return printable(value.is_string() ? value.get<std::string>() : in_one_line(value));
+    };
+    rows.push_back({cell("sequence"), dated(entry, "when_s", style), cell("by"), cell("action"),
+                    cell(entry.contains("what") ? "what" : "state"),
+                    cell(entry.contains("call") ? "call" : "seen")});
+  }
+  const std::vector<TableColumn> names{{"entry"},  {"when", 2}, {"by", 3},
+                                       {"action"}, {"became"},  {"seen", 1, false, 24}};
+  return table_text(names, rows, style.width);
+}
+
+std::string ledger_text(const Document& ledger, const ScreenStyle& style) {
+  std::string text =
+      style.fit(fmt::format("since {}: {} GPU-hours used by {}", dated(ledger, "since_s", style),
+                            hours_of(ledger, "used_gpu_h"),
+                            counted(whole(ledger, "jobs").value_or(0), "job"))) +
+      "\n";
+  const Document& lost = list_of(ledger, "lost");
+  const Document& saved = list_of(ledger, "saved");
+  text += lost.empty() ? "nothing was lost\n" : "\n" + ledger_table(lost, "cause", "jobs", style);
+  text +=
+      saved.empty() ? "nothing was saved\n" : "\n" + ledger_table(saved, "kind", "count", style);
+  return text;
+}
+
+std::string change_text(const Document& change, const ScreenStyle& style) {
+  const std::string kind = word(change, "kind");
+  const Document& data = part(change, "data");
+  if (kind == "job") return style.fit(job_change_text(data, style)) + "\n";
+  if (kind == "action")
+    return style.fit(fmt::format("action {} is {}", word(data, "id"), word(data, "state"))) + "\n";
+  return kind == "full" ? "" : style.fit(fmt::format("{} {}", kind, in_one_line(data))) + "\n";
+}
+
+}  // namespace schedmate::screen

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a daemon says may be anything: each answer of tests/golden/input/answers.json, with each of
+/// its values replaced by others, is shown without a fault, in 80 columns, without controls.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/text.hpp"
+#include "screen/live_jobs_text.hpp"
+#include "screen/live_site_text.hpp"
+
+namespace schedmate::screen {
+namespace {
+
+ScreenStyle eighty() {
+  return {80, [](std::int64_t unix_s) { return std::to_string(unix_s) + " UTC"; }};
+}
+
+std::vector<std::string> all_texts(const Document& document) {
+  const ScreenStyle style = eighty();
+  const std::vector<Document> list{document, document};
+  const Document change{{"id", 1}, {"kind", "job"}, {"data", document}};
+  return {live_jobs_text(list, 1'764'126'000, style, 1),
+          live_job_text(document, 1'764'126'000, style),
+          live_job_text(document, std::nullopt, style),
+          live_eta_text(document, 1'764'126'000, style),
+          live_why_text(document, 1'764'126'000, style),
+          live_progress_text(document),
+          live_diagnosis_text(document, style),
+          live_advice_text(document),
+          live_cluster_text(document, style, true),
+          live_cluster_text(document, style, false),
+          actions_text(list, style, 0),
+          action_text(document, style),
+          audit_entries_text(document, style),
+          ledger_text(document, style),
+          change_text(change, style),
+          change_text(document, style)};
+}
+
+/// Marks of styled() are the two bytes that for_terminal() takes out.
+void check_texts(const Document& document) {
+  for (const std::string& text : all_texts(document)) {
+    const std::string shown = for_terminal(text, false);
+    CHECK(std::ranges::count(shown, '?') >= std::ranges::count(text, '?'));
+    CHECK_FALSE(shown.contains('\x1b'));
+  }
+}
+
+/// Each value of the document in turn, replaced.
+void with_each_replaced(Document& whole, Document& part, const Document& other, int& budget) {
+  if (budget-- <= 0) return;
+  if (part.is_structured())
+    for (Document& below : part) with_each_replaced(whole, below, other, budget);
+  const Document kept = part;
+  part = other;
+  check_texts(whole);
+  part = kept;
+}
+
+Document answers() {
+  std::ifstream file(SCHEDMATE_SOURCE_DIR "/tests/golden/input/answers.json");
+  return Document::parse(file);
+}
+
+TEST_CASE("documents that say anything are shown") {
+  const Document all = answers();
+  for (const auto& [call, recorded] : all.items()) {
+    CAPTURE(call);
+    for (const Document& other :
+         {Document(nullptr), Document("\x1b[2J\n\xff"), Document(-1), Document(1e300),
+          Document(9'223'372'036'854'775'807), Document::array({1}), Document::object()}) {
+      Document document = recorded;
+      int budget = 120;
+      with_each_replaced(document, document, other, budget);
+    }
+  }
+}
+
+TEST_CASE("what is shown of jobs fits into 80 columns") {
+  const Document all = answers();
+  std::vector<Document> jobs = all["GET /api/v1/jobs"]["jobs"];
+  for (Document& job : jobs) {
+    job["id"] = std::string(300, '7');
+    job["user"] = std::string(300, 'u');
+    job["verdict"] = std::string(3000, 'v');
+  }
+  for (const std::string_view line : split(live_jobs_text(jobs, 1'764'126'000, eighty(), 0), '\n'))
+    CHECK(width_of_cell(line) <= 80);
+}
+
+}  // namespace
+}  // namespace schedmate::screen

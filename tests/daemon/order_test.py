@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The daemon beside a replay that starts jobs itself: order_test.py SCHEDMATED TRACE"""
+import json
+import subprocess
+import sys
+
+from site_of import Site
+
+
+def expect(what, holds):
+    if not holds:
+        raise SystemExit(f"FAILED: {what}")
+    print("ok:", what)
+
+
+def calls(site):
+    return [json.loads(line) for line in (site.state / "replay.jsonl").read_text().splitlines()]
+
+
+def ordered(daemon, trace):
+    site = Site(daemon, trace, 2000, 'policy = "fifo"\n[order]\npolicy = "schedmate"\n[mode]\norder = "act"\n')
+    each = site.start()
+    site.wait(site.answers, "it answers")
+    site.wait(lambda: len(calls(site)) > 50, "it orders")
+    made = calls(site)
+    expect("nothing but orders is called", {call["call"]["kind"] for call in made} == {"set_order"})
+    expect("they raise, within the span", all(0 < call["call"]["order"] <= 1000 for call in made))
+    expect("the cluster takes them", all(call["reply"]["outcome"] == "done" for call in made[:50]))
+    expect("it is ready without reservation", site.ask("GET", "/readyz")[1]["reasons"] == [])
+    action = site.ask("GET", "/api/v1/actions?limit=1")[1]["actions"][0]
+    expect("an order says why", any(words in action["why"][0] for words in ("expected to run", "middle")))
+    each.terminate()
+    expect("SIGTERM ends it with 0", each.wait(timeout=10) == 0)
+    site.end()
+
+
+def in_shadow(daemon, trace):
+    site = Site(daemon, trace, 300, 'policy = "fifo"\nspeed = 20000\n')
+    each = site.start()
+    site.wait(site.answers, "it answers")
+    site.wait(lambda: site.ask("GET", "/api/v1/actions?state=shadowed&limit=5")[1]["actions"], "it says what it would do")
+
+    def waiting():
+        for job in site.ask("GET", "/api/v1/jobs?state=pending")[1]["jobs"]:
+            place = site.ask("GET", f"/api/v1/jobs/{job['id']}")[1].get("order")
+            if place:
+                return place
+        return None
+
+    site.wait(waiting, "a job that waits has a place")
+    place = waiting()
+    expect(f"and another one that it would have: {place}",
+           place is None or 1 <= place["would_be"] <= place["of"] and 1 <= place["now"] <= place["of"])
+    expect("nothing is called", calls(site) == [])
+    each.terminate()
+    each.wait()
+    site.end()
+
+
+def without_order(daemon, trace):
+    site = Site(daemon, trace, 50, 'policy = "schedmate"\n[mode]\norder = "act"\n')
+    each = site.start()
+    site.wait(site.answers, "it answers")
+    reasons = site.ask("GET", "/readyz")[1]["reasons"]
+    expect(f"a mode that the cluster cannot carry out is named: {reasons}", "mode.order acts as shadow" in reasons[0])
+    each.terminate()
+    each.wait()
+    site.end()
+    for setting, words in (("order.policy=fifo", "qssf, schedmate"), ("order.span=0", "order.span"),
+                           ("cluster.replay.policy=lucid", "cluster.replay.policy"),
+                           ("cluster.replay.policy=fofo", "fifo")):
+        done = subprocess.run([daemon, "--config", site.config, "--check", "--set", setting], capture_output=True,
+                              text=True, timeout=30)
+        expect(f"{setting}: exit 3, {done.stderr.strip()}", done.returncode == 3 and words in done.stderr)
+
+
+ordered(*sys.argv[1:3])
+in_shadow(*sys.argv[1:3])
+without_order(*sys.argv[1:3])

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Logs, advice and diagnoses by the daemon, beside a reader: readings_test.py SCHEDMATED SCHEDMATE_READER TRACE.
+Needs root, since users read their own; without: skipped."""
+import atexit
+import http.client
+import json
+import os
+import pwd
+import socket
+import subprocess
+import sys
+import threading
+
+from site_of import Site
+
+OWNER, VIEWER = "nobody", "daemon"
+
+
+def expect(what, holds):
+    if not holds:
+        raise SystemExit(f"FAILED: {what}")
+    print("ok:", what)
+
+
+class TellingCluster:
+    """In front of the replay: it tells of each job where it runs and logs."""
+
+    def __init__(self, site, told):
+        self.real = str(site.state / "real.sock")
+        os.rename(site.state / "replay.sock", self.real)
+        self.told = told
+        self.door = socket.socket(socket.AF_UNIX)
+        self.door.bind(str(site.state / "replay.sock"))
+        self.door.listen()
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            client, _ = self.door.accept()
+            behind = socket.socket(socket.AF_UNIX)
+            behind.connect(self.real)
+            asked, answers = client.makefile("rb"), behind.makefile("rb")
+            for line in asked:
+                behind.sendall(line)
+                answer = json.loads(answers.readline())
+                for job in answer.get("jobs", []):
+                    job.update(self.told)
+                client.sendall(json.dumps(answer).encode() + b"\n")
+
+
+def asked_by(site, user, method, path, body=None):
+    """Status, headers and document, as another user."""
+    entry = pwd.getpwnam(user)
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if child == 0:
+        answer = [0, {}, "{}"]
+        try:
+            os.setgroups([])
+            os.setgid(entry.pw_gid)
+            os.setuid(entry.pw_uid)
+            connection = http.client.HTTPConnection("localhost")
+            connection.sock = socket.socket(socket.AF_UNIX)
+            connection.sock.settimeout(60)
+            connection.sock.connect(f"{site.folder}/api.sock")
+            headers = {"Content-Type": "application/json"} if body is not None else {}
+            connection.request(method, path, json.dumps(body) if body is not None else None, headers)
+            said = connection.getresponse()
+            answer = [said.status, dict(said.getheaders()), said.read().decode()]
+        finally:
+            os.write(theirs, json.dumps(answer).encode())
+            os._exit(0)
+    os.close(theirs)
+    with os.fdopen(ours, "rb") as said:
+        status, headers, answer = json.loads(said.read())
+    os.waitpid(child, 0)
+    return status, headers, json.loads(answer)
+
+
+def main(daemon, reader, trace):
+    site = Site(daemon, trace, 20, '[order]\npolicy = "fifo"\n[access]\nviewers = ["daemon"]\nviewers_see = "all"\n')
+    site.folder.chmod(0o755)
+    with open(site.config, "a") as config:
+        config.write(f'[reader]\nsocket = "{site.folder}/reader.sock"\nuid_min = 0\n')
+    home = site.folder / "home"
+    home.mkdir()
+    log = home / "job.log"
+    log.write_text("".join(f"step {n}/100 loss 0.{n}\n" for n in range(100)) + "password = hunter2hunter2\nlast line\n")
+    (home / "train.py").write_text("import torch\nfor epoch in range(20):\n    pass\n")
+    owner = pwd.getpwnam(OWNER)
+    for each in (home, log, home / "train.py"):
+        os.chown(each, owner.pw_uid, owner.pw_gid)
+        each.chmod(0o700)
+    TellingCluster(site, {"user": OWNER, "dir": str(home), "command": "python train.py", "output": "job.log"})
+    process = site.start()
+    site.wait(site.answers, "it answers")
+    job = site.ask("GET", "/api/v1/jobs?limit=1")[1]["jobs"][0]["id"]
+    path = f"/api/v1/jobs/{job}/log"
+    status, headers, error = asked_by(site, OWNER, "GET", path)
+    expect(f"without a reader: {status}, {error['message']}", status == 503 and "reader.socket" in error["message"])
+    reads = subprocess.Popen([reader, "--config", site.config], stderr=subprocess.DEVNULL)
+    atexit.register(reads.kill)
+    site.wait((site.folder / "reader.sock").exists, "the reader listens")
+
+    status, headers, answer = asked_by(site, OWNER, "GET", path + "?tail=2")
+    expect("the owner reads the log's last lines, without secrets",
+           status == 200 and answer["lines"] == ["password = [redacted]", "last line"] and answer["job_id"] == job)
+    expect("so does an operator", site.ask("GET", path)[1]["lines"][-1] == "last line")
+    status, headers, error = asked_by(site, VIEWER, "GET", path)
+    expect("a viewer of all jobs does not", status == 403 and "owner" in error["message"])
+    expect("a number of lines must be one", asked_by(site, OWNER, "GET", path + "?tail=x")[0] == 400)
+    expect("a job that is not there has none", asked_by(site, OWNER, "GET", "/api/v1/jobs/none/log")[0] == 404)
+
+    body = {"dir": str(home), "command": "python train.py", "gpus": 1}
+    status, headers, advice = asked_by(site, OWNER, "POST", "/api/v1/advise", body)
+    expect("advice", status == 200 and advice["schema"] == "schedmate.advice.v1")
+    status, headers, error = asked_by(site, OWNER, "POST", "/api/v1/advise", {**body, "dir": "/root"})
+    expect(f"of a folder that is not the asker's: {status}", status in (403, 404))
+    status, headers, error = asked_by(site, OWNER, "POST", "/api/v1/advise", {**body, "comand": "x"})
+    expect(f"a name that is unknown: {error['message']}", status == 400 and "nearest: command" in error["message"])
+    expect("a body is needed", asked_by(site, OWNER, "POST", "/api/v1/advise")[0] in (400, 411))
+    expect("viewers have no advice", asked_by(site, VIEWER, "POST", "/api/v1/advise", body)[0] == 403)
+    status, headers, verdict = asked_by(site, OWNER, "POST", "/api/v1/diagnose", {"text": "CUDA error: out of memory\n"})
+    expect("a diagnosis", status == 200 and verdict["schema"] == "schedmate.diagnosis.v1")
+    status, headers, error = asked_by(site, OWNER, "POST", "/api/v1/diagnose", {"log": "/etc/shadow"})
+    expect(f"of root's file: {status}", status == 403)
+
+    reads.kill()
+    reads.wait()
+    status, headers, error = asked_by(site, OWNER, "GET", path)
+    expect(f"with the reader gone: {error['message']}", status == 503 and headers.get("Retry-After"))
+    reads = subprocess.Popen([reader, "--config", site.config], stderr=subprocess.DEVNULL)
+    atexit.register(reads.kill)
+    site.wait(lambda: asked_by(site, OWNER, "GET", path)[0] == 200, "it is asked again when it is back")
+    process.terminate()
+    expect("the daemon ends with 0", process.wait(timeout=10) == 0)
+    reads.terminate()
+    expect("so does the reader", reads.wait(timeout=10) == 0)
+    site.end()
+
+
+if os.geteuid() != 0:
+    print("SKIPPED: needs root, to be several users")
+    sys.exit(77)
+main(*sys.argv[1:4])

@@ -1,0 +1,318 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The page in a real browser, on made documents: made_test.py FOLDER [WHAT...]. Pictures stay in FOLDER, to be looked at."""
+import sys
+import time
+
+import made
+from browser import Browser, expect
+from made_server import MadeServer
+
+SIZES = {"narrow": (360, 740), "usual": (1280, 900), "wide": (3840, 2160)}
+
+
+def first(server, state):
+    return next(each["id"] for each in server.jobs.values() if each["state"] == state)
+
+
+def routes(server):
+    """Each view, and what must be seen in it."""
+    return {"cluster": ("#/cluster", "Needs attention"), "jobs": ("#/jobs", "300 jobs"), "job_waiting": (f"#/jobs/{first(server, 'pending')}", "Why it waits"),
+            "job_running": (f"#/jobs/{first(server, 'running')}", "How far and how fast"), "job_failed": (f"#/jobs/{first(server, 'failed')}", "Why it ended"),
+            "actions": ("#/actions/41", "What came of it"), "ledger": ("#/ledger", "How it is counted")}
+
+
+def every_view(browser):
+    server = MadeServer()
+    for scheme in ("light", "dark"):
+        browser.colours(scheme)
+        for size, (width, height) in SIZES.items():
+            browser.size(width, height)
+            browser.open(server.address)
+            for name, (route, words) in routes(server).items():
+                browser.go(route)
+                browser.has(words)
+                time.sleep(0.15)
+                wrong = browser.wrong() + browser.axe()
+                browser.picture(f"{name}_{size}_{scheme}")
+                expect(f"{name}, {size}, {scheme}: nothing is wrong", not wrong, wrong)
+            expect(f"{size}, {scheme}: the console is silent", not (said := browser.complaints()), said)
+    dark = browser.run("return getComputedStyle(document.documentElement).backgroundColor")
+    expect("dark is dark", sum(int(each) for each in dark[4:-1].split(",")) < 120, dark)
+    browser.colours("light")
+    server.stop()
+
+
+def checks_can_fail(browser):
+    server = MadeServer()
+    browser.size(*SIZES["usual"])
+    plants = {"without a name": "document.querySelector('nav a').textContent = ''", "foreign code": "window.hacked = 1", "a handler in": "document.body.setAttribute('onx', '1')",
+              "link out": "document.querySelector('nav a').setAttribute('href', 'http://x.invalid')", "way to code": "document.querySelector('nav a').setAttribute('href', 'javascript:1')",
+              "nothing here makes": "document.body.append(document.createElement('iframe'))", "contrast": "document.querySelector('.brand b').style.color = '#bbb'", "first headings": "document.querySelector('main').append(document.createElement('h1'))",
+              "of level 4": "document.querySelector('main').append(document.createElement('h4'))", "without scope": "document.querySelector('.side th').removeAttribute('scope')", "twice": "document.body.append(Object.assign(document.createElement('i'), {id: 'main'}))",
+              "wider": "document.querySelector('main').style.width = '3000px'", "too small": "Object.assign(document.getElementById('theme').style, {minHeight: '5px', height: '10px', padding: 0})"}
+    for what, plant in plants.items():
+        browser.open(server.address)
+        browser.has("Needs attention")
+        found = browser.wrong(plant)
+        expect(f"the checks find what is planted: {what}", any(what in each for each in found), found)
+    browser.complaints()
+    server.stop()
+
+
+def hostile(browser):
+    jobs = made.jobs(60)
+    for number, text in enumerate(made.HOSTILE, 900):
+        jobs[str(number)] = made.job(number, __import__("random").Random(number), "running", text, text)
+    server = MadeServer(jobs, hostile=True)
+    browser.size(*SIZES["usual"])
+    browser.open(server.address)
+    for name, (route, _) in routes(server).items():
+        browser.go(route)
+        browser.until("document.querySelector('main h1')", name)
+        time.sleep(0.5)
+        wrong = [each for each in browser.wrong() if "contrast" not in each]
+        expect(f"{name}: hostile texts are texts", not wrong, wrong)
+    browser.go("#/cluster")
+    browser.until("document.querySelector('.node')", "the map")
+    browser.click(".node")
+    browser.go(f"#/jobs/{first(server, 'failed')}")
+    browser.has("Show the last 200 lines")
+    browser.click("button", "Show the last 200 lines")
+    browser.until("document.querySelector('pre.log')", "the log")
+    for text in ("<img src=x", "javascript:window.hacked=1"):
+        browser.go("#/jobs")
+        browser.until("document.querySelectorAll('table.jobs tbody tr').length > 10", "rows")
+        browser.run("const box = document.getElementById('search'); box.value = arguments[0]; box.dispatchEvent(new Event('input'))", text)
+        time.sleep(0.1)
+    server.publish("job", made.spoil(made.job(1, __import__("random").Random(3)), __import__("random").Random(5)))
+    server.publish("<img src=x onerror=window.hacked=1>", {"id": "<b>"})
+    server.publish("job", ["no", "job"])
+    server.status["cluster"] = (503, "<img src=x onerror=window.hacked=1>", {})
+    browser.go("#/cluster")
+    browser.has("<img src=x", selector="#notice")
+    for route in ("#/jobs/%3Cimg%20src=x%20onerror=window.hacked=1%3E", "#/<img src=x onerror=window.hacked=1>", "#/jobs?q=<svg onload=window.hacked=1>", "#/actions/<b>", "#/jobs/%E0%A4%A"):
+        browser.go(route)
+        time.sleep(0.15)
+    wrong = [each for each in browser.wrong() if "contrast" not in each]
+    expect("hostile routes, events, errors and logs are texts", not wrong, wrong)
+    expect("no script was refused, as none was tried", not (said := browser.complaints(503, 404, 400)), said)
+    server.stop()
+
+
+def many(browser):
+    server = MadeServer(made.jobs(30_000))
+    browser.size(*SIZES["usual"])
+    browser.open(server.address + "#/jobs")
+    took = browser.has("30,000 jobs", 60)
+    print(f"30,000 jobs are there after {took:.1f} s")
+    rows = "document.querySelectorAll('table.jobs tbody:not(.gap) tr').length"
+    expect("few of the rows are elements", browser.run(f"return {rows}") < 80)
+    # Typed letter by letter; each must be answered within a fifth of a second, drawing included.
+    slow = browser.driver.execute_async_script("""
+      const done = arguments[0], box = document.getElementById("search"), times = [];
+      (async () => {
+        for (const text of ["b", "be", "ber", "bert", "bert user:a", "bert user:an", "bert user:ann state:running", ""]) {
+          const began = performance.now();
+          box.value = text;
+          box.dispatchEvent(new Event("input"));
+          await new Promise((next) => requestAnimationFrame(() => setTimeout(next)));
+          times.push(Math.round(performance.now() - began));
+        }
+        done(times);
+      })();""")
+    print("a letter typed is answered after (ms):", slow)
+    expect("the search follows the typing", sorted(slow)[len(slow) // 2] < 200, slow)
+    frames = browser.driver.execute_async_script("""
+      const done = arguments[0], box = document.querySelector(".jobs-scroll"), times = [];
+      (async () => {
+        for (let i = 1; i <= 60; i += 1) {
+          const began = performance.now();
+          box.scrollTop = i * 15000;
+          await new Promise((next) => requestAnimationFrame(() => setTimeout(next)));
+          times.push(Math.round(performance.now() - began));
+        }
+        done(times.sort((a, b) => a - b));
+      })();""")
+    print(f"a step of scrolling takes {frames[30]} ms, at most {frames[-1]} ms")
+    expect("it scrolls without lag", frames[54] < 150, frames)
+    browser.run("document.querySelector('.jobs-scroll').scrollTop = 1e9")
+    browser.until("document.querySelector('table.jobs tbody:not(.gap) tr:last-child')?.getAttribute('aria-rowindex') === '30001'", "the last row")
+    expect("each row is told its place", browser.run("return document.querySelector('table.jobs').getAttribute('aria-rowcount')") == "30001")
+    browser.run("document.querySelector('.jobs-scroll').scrollTop = 0")
+    browser.until("document.querySelector('table.jobs tbody:not(.gap) tr')?.getAttribute('aria-rowindex') === '2'", "the first row")
+    browser.run("document.querySelector('table.jobs tbody:not(.gap) a').focus()")
+    browser.keys(*["ARROW_DOWN"] * 40)
+    at = browser.run("return document.activeElement.closest('tr')?.getAttribute('aria-rowindex')")
+    expect("arrows go down the list, past what was drawn", at == "42", at)
+    browser.click("table.jobs th button", "GPUs")
+    expect("sorted by GPUs", browser.run("return document.querySelector('table.jobs tbody:not(.gap) td.gpus').textContent") == "16")
+    browser.click(".chips button", "running")
+    browser.until("[...document.querySelectorAll('table.jobs td.state')].every((e) => e.textContent.startsWith('running'))", "the running alone")
+    expect("the filter is in the address", "state%3Arunning" in browser.driver.current_url)
+    expect("the console is silent", not (said := browser.complaints()), said)
+    server.stop()
+
+
+def by_keyboard(browser):
+    server = MadeServer()
+    browser.size(*SIZES["usual"])
+    for name, (route, words) in routes(server).items():
+        browser.open(server.address + route)
+        browser.has(words)
+        time.sleep(0.3)
+        browser.run("window.wanted = [...document.querySelectorAll('a, button, input, select, summary')].filter((e) => e.checkVisibility() && e.tabIndex >= 0 && !e.closest('table.jobs tbody'));"
+                    "window.reached = new Set(); window.dim = []; document.addEventListener('focusin', (e) => { reached.add(e.target);"
+                    "if (getComputedStyle(e.target).outlineStyle === 'none' && e.target.id !== 'main') dim.push(e.target.outerHTML.slice(0, 80)); }); document.body.focus(); document.activeElement.blur()")
+        count = browser.run("return wanted.length")
+        for _ in range(6):
+            browser.keys(*["TAB"] * (count // 3 + 10))
+            missed = browser.run("return wanted.filter((e) => e.isConnected && !reached.has(e)).map((e) => e.outerHTML.slice(0, 100))")
+            if not missed:
+                break
+        expect(f"{name}: Tab reaches all {count} controls", not missed, missed[:3])
+        expect(f"{name}: and where it is is seen", not (dim := browser.run("return dim")), dim[:3])
+    browser.open(server.address)
+    browser.has("Needs attention")
+    browser.keys("TAB")
+    expect("first comes the way past the top", browser.run("return document.activeElement.className") == "skip")
+    browser.keys("ENTER")
+    expect("which leads to the content", browser.run("return document.activeElement.id") == "main")
+    browser.run("document.querySelector('.node').focus()")
+    browser.keys("ARROW_RIGHT", "ARROW_DOWN", "ENTER")
+    browser.until("document.querySelector('.side section h2')?.textContent.startsWith('Node ')", "a node is opened by keys")
+    expect("Tab finds one node of the map", browser.run("return document.querySelectorAll('.node[tabindex=\"0\"]').length") == 1)
+    browser.keys("ESCAPE")
+    browser.until("!document.querySelector('.side section h2')?.textContent.startsWith('Node ')", "and closed")
+    browser.go("#/actions")
+    browser.has("Waiting for you")
+    browser.run("document.querySelector('.decide button').focus()")
+    browser.keys("ENTER")
+    browser.until("document.getElementById('confirm').open", "a question comes first")
+    browser.keys("ESCAPE")
+    browser.until("!document.getElementById('confirm').open", "Escape leaves it")
+    expect("and nothing was done", server.posted == [], server.posted)
+    browser.run("document.querySelector('.decide button').focus()")
+    browser.keys("ENTER")
+    browser.until("document.getElementById('confirm').open", "the question again")
+    browser.keys("ENTER")
+    browser.until("document.getElementById('said').textContent.includes('approved')", "what came of it is said")
+    expect("approved", server.posted == ["actions/42/approve"], server.posted)
+    expect("the console is silent", not (said := browser.complaints()), said)
+    server.stop()
+
+
+def live(browser):
+    server = MadeServer()
+    browser.size(*SIZES["usual"])
+    browser.open(server.address + "#/jobs?q=newcomer")
+    browser.has("of 300 jobs")
+    new = made.job(5001, __import__("random").Random(1), "pending", "ann", "newcomer")
+    server.jobs["5001"] = new
+    server.publish("job", {key: value for key, value in new.items() if key != "eta"})
+    took = browser.has("newcomer", 5, "table.jobs tbody:not(.gap)")
+    expect(f"a new job is seen after {took:.2f} s", took < 2)
+    browser.go("#/cluster")
+    browser.has("Needs attention")
+    server.breaker_open = True
+    server.publish("action", {"id": 42, "state": "discarded"})
+    took = browser.has("breaker is open", 5, "#notice")
+    expect(f"the open breaker is seen after {took:.2f} s", took < 2)
+    before = browser.text("main")
+    port = server.port
+    server.stop()
+    took = browser.has("no connection", 10, "#link")
+    expect(f"that the daemon is gone is seen after {took:.2f} s", took < 3)
+    browser.has("What you see is as it was", 5, "#notice")
+    time.sleep(1.5)
+    expect("and the last state stays", browser.text("main")[:200] == before[:200])
+    browser.go("#/jobs?q=newcomer")
+    browser.has("newcomer", 5, "table.jobs tbody:not(.gap)")
+    server = MadeServer({"7": made.job(7, __import__("random").Random(2), "running", "bo", "newcomer two")}, port=port)
+    took = browser.has("newcomer two", 12, "table.jobs tbody:not(.gap)")
+    expect(f"it comes back by itself, after {took:.1f} s", browser.text("#link") == "live" and browser.text("#notice") == "")
+    expect("the console tells of the loss alone", not (said := browser.complaints("gone", 404)), said)
+    server.stop()
+    # A proxy that keeps the stream back: deltas are asked for.
+    server = MadeServer()
+    server.mute_events = True
+    browser.open(server.address + "#/jobs")
+    browser.has("300 jobs", 20)
+    expect("without a stream it asks for deltas", browser.text("#link") == "live")
+    server.stop()
+
+
+def doors(browser):
+    server = MadeServer()
+    server.token = "smt_" + "a" * 64
+    browser.size(*SIZES["usual"])
+    browser.open(server.address)
+    browser.until("document.getElementById('token-dialog').open", "it asks who is there")
+    expect("the question is labelled and nothing is wrong", not (wrong := [each for each in browser.wrong() + browser.axe() if "first headings" not in each and "heading-one" not in each and "contrast" not in each]), wrong)
+    browser.keys("ESCAPE")
+    expect("it cannot be left out", browser.run("return document.getElementById('token-dialog').open"))
+    browser.run("document.getElementById('token').focus()")
+    browser.keys("smt_" + "b" * 64, "ENTER")
+    browser.has("not known here", 10, "#token-dialog")
+    browser.run("document.getElementById('token').value = ''")
+    browser.keys(server.token, "ENTER")
+    browser.has("Needs attention")
+    expect("the token is in sessionStorage alone", browser.run("return [Object.keys(sessionStorage).length, Object.keys(localStorage).length, document.cookie, document.documentElement.outerHTML.includes('a'.repeat(64))]") == [1, 0, "", False])
+    server.token = "smt_" + "c" * 64
+    for each in server.listeners:
+        each.put(None)
+    browser.until("document.getElementById('token-dialog').open", "a revoked token is asked for again")
+    browser.has("not accepted any more", 5, "#token-dialog")
+    server.token = None
+    browser.keys("smt_x", "ENTER")
+    browser.has("Needs attention")
+    browser.click("#sign-out")
+    expect("signed out", browser.run("return sessionStorage.length") == 0)
+    server.status = {"jobs": (429, "too many connections of this address", {"Retry-After": "1"})}
+    browser.open(server.address + "#/jobs")
+    browser.has("too many connections", 10, "#notice")
+    server.status = {"cluster": (503, "the cluster has not been read yet", {"Retry-After": "1"})}
+    browser.open(server.address)
+    browser.has("not been read yet", 10, "#notice")
+    server.status = {}
+    browser.has("Needs attention", 10)
+    browser.until("document.getElementById('notice').hidden", "the notice goes", 10)
+    server.missing = {"ledger", "jobs/ID/log"}
+    browser.go("#/ledger")
+    browser.has("does not keep a ledger yet")
+    browser.go(f"#/jobs/{first(server, 'running')}")
+    browser.has("Show the last")
+    browser.click("button", "Show the last 200 lines")
+    browser.has("does not answer")
+    server.status = {"actions/42/approve": (403, "the role viewer may not use this route", {})}
+    browser.go("#/actions")
+    browser.has("Waiting for you")
+    browser.click("button", "Approve")
+    browser.click("#confirm-yes")
+    browser.has("the role viewer may not")
+    browser.go("#/jobs/none")
+    browser.has("no job none")
+    for role in ("owner", "viewer"):
+        server.role = role
+        browser.open(server.address + "#/actions")
+        browser.has("Waiting for an operator")
+        expect(f"{role}: nothing to decide", browser.run("return document.querySelectorAll('.decide').length") == 0 and "Audit chain" not in browser.text())
+    browser.go("#/cluster")
+    browser.has("of others")
+    browser.complaints()
+    server.stop()
+
+
+def main():
+    browser = Browser(sys.argv[1])
+    try:
+        parts = {each.__name__: each for each in (every_view, checks_can_fail, hostile, many, by_keyboard, live, doors)}
+        for name in sys.argv[2:] or parts:
+            began = time.time()
+            parts[name](browser)
+            print(f"--- {name}: {time.time() - began:.1f} s", flush=True)
+    finally:
+        browser.close()
+
+
+main()

@@ -1,0 +1,260 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A probe as a process beside a daemon: probe_test.py SCHEDMATE SCHEDMATED TRACE FAKE_NVML_FOLDER"""
+import atexit
+import hashlib
+import hmac
+import http.client
+import json
+import pathlib
+import shutil
+import socket
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "daemon"))
+from site_of import Site  # noqa: E402
+
+SECRET = "0123456789abcdef0123456789abcdef"
+
+
+def expect(what, holds):
+    if not holds:
+        raise SystemExit(f"FAILED: {what}")
+    print("ok:", what)
+
+
+def mac(key, text):
+    return hmac.new(key.encode(), text.encode(), hashlib.sha256).hexdigest()
+
+
+def key_of(node, secret=SECRET):
+    """As docs/probe.md has it, written from there."""
+    return mac(secret, f"schedmate-probe-key {node}")
+
+
+def sealed(node, counter, session, body, key=None, time_s=None):
+    time_s = int(time.time()) if time_s is None else time_s
+    proof = mac(key or key_of(node), "\n".join(["schedmate.probe.v1", node, str(time_s), session, str(counter), body]))
+    return json.dumps({"schema": "schedmate.probe.v1", "node": node, "time_s": time_s, "session": session,
+                       "counter": counter, "body": body, "proof": proof})
+
+
+def gpus(use, count=8, **more):
+    return json.dumps({"schema": "schedmate.gpus.v1", "node": "", "library": "", "driver": "", "gpus": [
+        {"index": i, "pci": f"0000:{16 + i:02x}:00.0", "ecc_uncorrected_volatile": 0, **more,
+         "load": {"gpu_pct": use, "memory_busy_pct": use / 2, "memory_used_mib": 1000, "memory_total_mib": 4000,
+                  "temperature_c": 50, "power_w": 300}} for i in range(count)]}) + "\n"
+
+
+class House:
+    """A daemon whose replay runs in real time, and probes beside it."""
+
+    def __init__(self, schedmate, schedmated, trace):
+        self.schedmate = schedmate
+        self.site = Site(schedmated, trace, 60, '[order]\npolicy = "fifo"\n[mode]\norder = "act"\n')
+        self.folder = self.site.folder
+        text = self.site.config.read_text().replace("[cluster.replay]", "[cluster.replay]\nspeed = 1")
+        self.secret = self.folder / "secret"
+        self.secret.write_text(SECRET + "\n")
+        self.secret.chmod(0o600)
+        self.site.config.write_text(text + f'[probe]\nsecret_file = "{self.secret}"\n')
+        # The replay was started before its speed was known.
+        self.site.end()
+        self.site.replay = subprocess.Popen([schedmated, "--config", self.site.config, "--replay"],
+                                            stderr=subprocess.DEVNULL)
+        atexit.register(self.site.replay.kill)
+        self.daemon = None
+        self.start()
+
+    def start(self):
+        self.daemon = self.site.start()
+        self.site.wait(self.site.answers, "it answers")
+        self.site.wait(lambda: self.nodes(), "it has read the cluster")
+
+    def nodes(self):
+        status, made = self.site.ask("GET", "/api/v1/cluster")
+        return made["nodes"] if status == 200 else []
+
+    def node(self, name):
+        return next(each for each in self.nodes() if each["name"] == name)
+
+    def probe(self, node, *flags):
+        made = subprocess.Popen(
+            [self.schedmate, "probe", "--config", self.site.config, "--node", node, "--every", "1",
+             "--address", f"unix:{self.folder}/api.sock", *flags], stderr=open(self.folder / "probe.err", "a"))
+        atexit.register(made.kill)
+        return made
+
+    def post(self, body):
+        connection = http.client.HTTPConnection("localhost", timeout=30)
+        connection.sock = socket.socket(socket.AF_UNIX)
+        connection.sock.settimeout(30)
+        connection.sock.connect(f"{self.folder}/api.sock")
+        connection.request("POST", "/api/v1/probe", body, {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        return answer.status, json.loads(text)
+
+    def end(self):
+        self.daemon.terminate()
+        self.daemon.wait()
+        self.site.end()
+        shutil.rmtree(self.folder)
+
+
+def run(schedmate, *flags):
+    return subprocess.run([schedmate, "probe", *map(str, flags)], capture_output=True, text=True, timeout=60)
+
+
+def alone(schedmate, fakes, folder):
+    folder.mkdir()
+    log = folder / "kernel.log"
+    log.write_bytes(b"\xff\x00\n" + b"x" * 100000 + b"\nNVRM: Xid (PCI:0000:11:00): 79, pid=7, name=model, x\n")
+    (folder / "gpus.json").write_text(gpus(40) + gpus(60))
+    made = run(schedmate, "--once", "--json", "--nvml-from", folder / "gpus.json", "--kernel-log", log)
+    told = json.loads(made.stdout)
+    expect("one sample without a daemon", told["samples"][0]["gpus"][7]["used_pct"] == 60)
+    expect("the kernel's Xid names its GPU", told["events"][0]["gpu"] == 1 and told["events"][0]["xid"] == 79)
+    expect("and no process", "model" not in made.stdout)
+    for text, what in (("", "empty"), ("{", "cut"), ("[1,2]", "another document"), ("\0" * 5000, "binary")):
+        (folder / "gpus.json").write_text(text)
+        told = json.loads(run(schedmate, "--once", "--json", "--nvml-from", folder / "gpus.json", "--kernel-log",
+                              log).stdout)
+        expect(f"a file of GPUs that is {what} is said to be none", told["samples"][0]["error"])
+    told = json.loads(run(schedmate, "--once", "--json", "--kernel-log", folder / "none",
+                          "--set", f"nvml.library={fakes}/healthy.so").stdout)
+    expect("the library is read", told["samples"][0]["gpus"][1]["temperature_c"] == 40)
+    expect("a kernel's log that is not there is said to be none", told["kernel_error"])
+    for fake in ("hanging", "crashing", "refusing", "absent"):
+        began = time.time()
+        told = json.loads(run(schedmate, "--once", "--json", "--kernel-log", log, "--set",
+                              f"nvml.library={fakes}/{fake}.so", "--set", "nvml.deadline_s=1").stdout)
+        expect(f"a library that is {fake}: {told['samples'][0]['error']}",
+               told["samples"][0]["error"] and time.time() - began < 10)
+
+
+def keys(schedmate, folder):
+    secret = folder / "secret"
+    secret.write_text(SECRET + "\n")
+    secret.chmod(0o644)
+    setting = ("--set", f"probe.secret_file={secret}")
+    made = run(schedmate, "--derive-key", "n1", *setting)
+    expect(f"a secret that others may read is refused: {made.stderr.strip()}", made.returncode == 4)
+    secret.chmod(0o600)
+    made = run(schedmate, "--derive-key", "n1", *setting)
+    expect("the key is that of docs/probe.md", made.stdout == f"schedmate-probe-key n1 {key_of('n1')}\n")
+    expect("a name that is none is refused", run(schedmate, "--derive-key", "n/1", *setting).returncode == 3)
+    key = folder / "n1.key"
+    key.write_text(made.stdout)
+    key.chmod(0o600)
+    made = run(schedmate, "--node", "n2", "--set", f"probe.key_file={key}")
+    expect(f"a key of another node is refused: {made.stderr.strip()}", made.returncode == 3)
+    expect("without a key it says how to get one", "--derive-key" in run(schedmate, "--node", "n2").stderr)
+    secret.write_text("short")
+    expect("a short secret is refused", run(schedmate, "--derive-key", "n1", *setting).returncode == 3)
+
+
+def refusals(house, name, other):
+    body = json.dumps({"every_s": 10, "samples": []})
+    status, said = house.post(sealed(name, 1, "", body))
+    expect("a session that is not known is a conflict that names it", status == 409 and said["session"])
+    session = said["session"]
+    good = sealed(name, 1, session, body)
+    expect("a message is taken", house.post(good)[0] == 200)
+    status, said = house.post(good)
+    expect("and not again", status == 409 and said["verdict"] == "replayed" and said["counter"] == 1)
+    expect("a node does not speak for another", house.post(sealed(other, 5, session, body, key_of(name)))[0] == 401)
+    for hours in (-1, 1):
+        status, said = house.post(sealed(name, 2, session, body, time_s=int(time.time()) + 3600 * hours))
+        expect(f"a clock {hours} h off: {said['message']}", status == 409 and said["verdict"] == "late")
+    expect("an unknown node is not found", house.post(sealed("nowhere", 1, session, body))[0] == 404)
+    for junk in (b"", b"{", b"\xff\x00" * 1000, b"[" * 50000, json.dumps({"schema": "schedmate.probe.v1"})):
+        expect("garbage is refused", house.post(junk)[0] in (400, 411))
+    expect("a report that is none is refused", house.post(sealed(name, 3, session, "[]"))[0] == 400)
+    expect("what is huge is refused", house.post(b"x" * 2_000_000)[0] == 413)
+    house.daemon.kill()
+    house.daemon.wait()
+    house.start()
+    status, said = house.post(sealed(name, 900, session, body))
+    expect("what was sealed before a restart is not taken after it", status == 409 and said["session"] != session)
+
+
+def flow(house, name):
+    site, folder = house.site, house.folder
+    state, log = folder / "gpus.json", folder / "kernel.log"
+    state.write_text(gpus(30))
+    log.write_text("[    1.000000] NVRM: Xid (PCI:0000:13:00): 48, from long ago\n")
+    flags = ("--nvml-from", state, "--kernel-log", log)
+    probe = house.probe(name, *flags)
+    site.wait(lambda: house.node(name)["gpus_state"], "the node's GPUs are known")
+    expect("with their use", house.node(name)["gpus_state"][0]["used_pct"] == 30)
+    expect("nothing of what stood in the log", house.node(name)["gpus_state"][3]["xid"] == [])
+    with open(log, "a") as more:
+        more.write("[  900.000000] NVRM: Xid (PCI:0000:12:00): 79, pid=5, name=x, GPU has fallen off the bus.\n")
+    site.wait(lambda: house.node(name)["gpus_state"][2]["xid"], "an Xid is heard of")
+    log.rename(folder / "kernel.log.1")
+    log.write_text("[  901.000000] NVRM: Xid (PCI:0000:14:00): 74, x\n")
+    site.wait(lambda: house.node(name)["gpus_state"][4]["xid"], "also after the log was rotated")
+    log.write_text("")
+    time.sleep(2.5)
+    log.write_text("NVRM: Xid (PCI:0000:15:00): 95, x\n")
+    site.wait(lambda: house.node(name)["gpus_state"][5]["xid"], "and after it was cut")
+    house.daemon.kill()
+    house.daemon.wait()
+    with open(state, "a") as more:
+        more.write(gpus(70))
+    time.sleep(4)
+    house.start()
+    site.wait(lambda: house.node(name)["gpus_state"], "a daemon that comes back is told again")
+    expect("what is so now", house.node(name)["gpus_state"][0]["used_pct"] == 70)
+    probe.kill()
+    probe.wait()
+    probe = house.probe(name, *flags)
+    time.sleep(3)
+    expect("a probe that comes back is heard", not house.node(name)["probe"]["silent"])
+    probe.kill()
+    probe.wait()
+    site.wait(lambda: house.node(name)["probe"]["silent"], "a probe that died is silent")
+    expect("and its GPUs are not known", house.node(name)["gpus_state"] is None)
+    metrics = site.ask("GET", "/metrics")[1]
+    expect("metrics count", "schedmate_probes_silent" in metrics and
+           'schedmate_probe_messages_total{verdict="taken"}' in metrics)
+
+
+def use_of_job(house):
+    site, folder = house.site, house.folder
+
+    def running():
+        jobs = site.ask("GET", "/api/v1/jobs?state=running")[1]["jobs"]
+        return [job for job in jobs if job["nodes"] and job["nodes"][0]["gpus"]]
+
+    site.wait(running, "a job runs")
+    job = running()[0]
+    state = folder / "busy.json"
+    state.write_text(gpus(55))
+    (folder / "quiet.log").write_text("")
+    probe = house.probe(job["nodes"][0]["node"], "--nvml-from", state, "--kernel-log", folder / "quiet.log")
+
+    def use():
+        return site.ask("GET", f"/api/v1/jobs/{job['id']}")[1]["use"]
+
+    site.wait(lambda: use() and use()["readings"] >= 3, "the job's use is measured")
+    expect(f"with its mean: {json.dumps(use())[:160]}", use()["gpu_pct_mean"] == 55 and use()["series"])
+    probe.kill()
+
+
+def main():
+    schedmate, schedmated, trace, fakes = sys.argv[1:5]
+    house = House(schedmate, schedmated, trace)
+    alone(schedmate, fakes, house.folder / "alone")
+    keys(schedmate, house.folder / "alone")
+    name, other = [node["name"] for node in house.nodes()][:2]
+    refusals(house, name, other)
+    flow(house, name)
+    use_of_job(house)
+    house.end()
+
+
+main()

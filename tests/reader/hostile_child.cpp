@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A child of the reader that has been taken over by what it reads: it does what the name of the
+/// log says.
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+namespace {
+
+void say(const std::string& text) {
+  static_cast<void>(::write(STDOUT_FILENO, text.data(), text.size()));
+}
+
+void fork_without_end() {
+  for (;;)
+    if (::fork() < 0) ::usleep(1000);
+}
+
+/// A process in a session of its own, which nobody who knows this one knows.
+void leave_one_behind() {
+  if (::fork() != 0) return;
+  ::setsid();
+  if (::fork() != 0) ::_exit(0);
+  ::close(STDOUT_FILENO);
+  for (;;) ::pause();
+}
+
+void spin() {
+  while (::getppid() >= 0) {
+  }
+}
+
+void flood() {
+  const std::string much(1 << 16, 'x');
+  for (;;) say(much);
+}
+
+/// Everything of its memory and files that it should not have.
+std::string what_it_sees() {
+  std::string seen;
+  for (int file = 3; file < 64; ++file)
+    if (::fcntl(file, F_GETFD) >= 0) seen += "file " + std::to_string(file) + " ";
+  if (::setuid(0) == 0) seen += "root ";
+  if (::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1) seen += "may gain rights ";
+  std::ofstream big("/dev/shm/schedmate-big-" + std::to_string(::getpid()));
+  ::signal(SIGXFSZ, SIG_IGN);
+  const std::string piece(1 << 20, 'x');
+  for (int i = 0; i < 16 && big; ++i) big << piece << std::flush;
+  if (big) seen += "writes without end ";
+  ::unlink(("/dev/shm/schedmate-big-" + std::to_string(::getpid())).c_str());
+  for (char** each = ::environ; *each != nullptr; ++each) seen += std::string(*each) + " ";
+  return seen;
+}
+
+}  // namespace
+
+int main() {
+  std::string order;
+  std::array<char, 65536> buffer{};
+  for (ssize_t got = 0; (got = ::read(STDIN_FILENO, buffer.data(), buffer.size())) > 0;)
+    order.append(buffer.data(), static_cast<std::size_t>(got));
+  const auto asks = [&](const char* what) { return order.find(what) != std::string::npos; };
+  if (asks("/rubbish")) say("\xff\xfe nonsense\n");
+  if (asks("/two lines")) say("{\"result\":{}}\n{\"result\":{}}\n");
+  if (asks("/half")) say("{\"result\":{");
+  if (asks("/forged")) say("{\"result\":{}},\"id\":1,\"reply\":{\"result\":{\"forged\":1}}\n");
+  if (asks("/flood")) flood();
+  if (asks("/crash")) ::abort();
+  if (asks("/hang"))
+    for (;;) ::pause();
+  if (asks("/closed")) {
+    ::close(STDOUT_FILENO);
+    for (;;) ::pause();
+  }
+  if (asks("/spin")) spin();
+  if (asks("/bomb")) fork_without_end();
+  if (asks("/leave")) leave_one_behind();
+  if (asks("/sees")) say("{\"result\":{\"seen\":\"" + what_it_sees() + "\"}}\n");
+  if (asks("/fine") || asks("/leave")) say("{\"result\":{\"fine\":true}}\n");
+  return 0;
+}

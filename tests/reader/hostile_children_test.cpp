@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The reader with children that are rubbish, crash, hang, flood, breed and flee: each is an error
+/// of its own request, and nobody else's.
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "reader/client.hpp"
+#include "reader/rights.hpp"
+#include "reader/server.hpp"
+#include "settings/clock.hpp"
+#include "tests/support/need.hpp"
+#include "tests/support/needs.hpp"
+#include "tests/support/scratch.hpp"
+
+namespace schedmate::reader {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::need;
+
+constexpr uid_t ann = 20001, bob = 20002;
+
+volatile std::sig_atomic_t stop_now = 0;
+
+/// A reader in a process of its own, whose children are hostile.
+class HostileHouse {
+ public:
+  explicit HostileHouse(seconds deadline = seconds(2)) {
+    number_ = ::fork();
+    if (number_ == 0) be_reader(deadline);
+    client_ = std::make_unique<Client>(ClientOptions{
+        .socket = path_, .deadline = seconds(20), .clock = settings::machine_clock()});
+    for (int i = 0; i < 500 && ::access(path_.c_str(), F_OK) != 0; ++i) ::usleep(10'000);
+  }
+  HostileHouse(const HostileHouse&) = delete;
+  HostileHouse& operator=(const HostileHouse&) = delete;
+  ~HostileHouse() {
+    ::kill(number_, SIGTERM);
+    int status = 0;
+    CHECK(::waitpid(number_, &status, 0) == number_);
+    CHECK_MESSAGE(status == 0, "the reader itself has ended well");
+  }
+  [[nodiscard]] Client& client() { return *client_; }
+  [[nodiscard]] Result<Document> ask(uid_t user, const std::string& what) {
+    return client_->ask({.what = What::tail, .user = std::to_string(user), .logs = {"/" + what}});
+  }
+
+ private:
+  [[noreturn]] void be_reader(seconds deadline) const {
+    ::signal(SIGTERM, [](int) { stop_now = 1; });
+    ServeOptions options;
+    options.quotas.deadline = deadline;
+    options.limits.wall = deadline;
+    options.limits.cpu = seconds(1);
+    options.limits.processes = 40;
+    options.limits.least_user = 0;
+    options.program = HOSTILE_CHILD;
+    options.clock = settings::machine_clock();
+    options.stopped = [] { return stop_now != 0; };
+    const auto door = open_door(path_, std::nullopt);
+    const bool fine = door && serve(*door, options) && own_children().size() < 40;
+    ::_exit(fine ? 0 : 1);
+  }
+  testing::Scratch folder_;
+  std::string path_ = folder_.path("reader.sock");
+  pid_t number_ = -1;
+  std::unique_ptr<Client> client_;
+};
+
+std::size_t processes_of(uid_t user) {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    struct stat status{};
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") == std::string::npos &&
+        ::stat(entry.path().c_str(), &status) == 0 && status.st_uid == user)
+      ++count;
+  }
+  return count;
+}
+
+bool none_is_left_of(uid_t user) {
+  for (int i = 0; i < 300 && processes_of(user) > 0; ++i) ::usleep(10'000);
+  return processes_of(user) == 0;
+}
+
+double in_ms(std::chrono::nanoseconds span) {
+  return std::chrono::duration<double, std::milli>(span).count();
+}
+
+}  // namespace
+
+TEST_CASE("whatever a child does is one error of its request") {
+  struct Case {
+    const char* what;
+    ErrorCode code;
+    const char* says;
+  };
+  HostileHouse house;
+  const uid_t me = ::geteuid();
+  for (const auto& [what, code, says] : {
+           Case{"rubbish", ErrorCode::bad_reply, "no JSON object"},
+           Case{"two lines", ErrorCode::bad_reply, "no answer"},
+           Case{"half", ErrorCode::bad_reply, "no answer"},
+           Case{"forged", ErrorCode::bad_reply, "no JSON object"},
+           Case{"flood", ErrorCode::bad_reply, "more than 4 MiB"},
+           Case{"crash", ErrorCode::bad_reply, "signal 6"},
+           Case{"silence", ErrorCode::bad_reply, "no answer"},
+           Case{"hang", ErrorCode::timeout, "more than 2000 ms"},
+           Case{"closed", ErrorCode::bad_reply, "gave no answer"},
+           Case{"spin", ErrorCode::timeout, "more than"},
+       }) {
+    const auto answer = house.ask(me, what);
+    REQUIRE_MESSAGE(!answer, what);
+    CHECK_MESSAGE(answer.error().code == code, what << ": " << answer.error().message);
+    CHECK_MESSAGE(answer.error().message.contains(says), what << ": " << answer.error().message);
+    CHECK(need(house.ask(me, "fine"))["fine"] == true);
+  }
+}
+
+TEST_CASE("a child has the rights of its user and nothing else" * testing::needs_root()) {
+  const Descriptor inherited(::dup(STDERR_FILENO));  // not closed by a change of program
+  HostileHouse house;
+  CHECK(need(house.ask(ann, "sees"))["seen"] == "");
+}
+
+TEST_CASE("who breeds or flees is ended with all that is his" * testing::needs_root()) {
+  HostileHouse house;
+  const auto answer = house.ask(ann, "bomb");
+  REQUIRE_FALSE(answer);
+  CHECK(answer.error().code == ErrorCode::timeout);
+  CHECK(none_is_left_of(ann));
+  CHECK(need(house.ask(bob, "leave"))["fine"] == true);
+  CHECK(none_is_left_of(bob));
+}
+
+TEST_CASE("one user's flood of hanging and crashing readings does not slow another's" *
+          testing::needs_root()) {
+  HostileHouse house;
+  const Clock clock = settings::machine_clock();
+  std::atomic<int> answered = 0, asked = 0;
+  constexpr std::array kinds{"hang", "crash", "flood", "spin", "rubbish", "bomb"};
+  std::vector<double> took;
+  for (int round = 0; round < 100; ++round) {
+    for (int i = 0; i < 3 && asked - answered < 60; ++i) {
+      ++asked;
+      house.client().ask(
+          {.what = What::tail,
+           .user = std::to_string(ann),
+           .logs = {fmt::format("/{}", kinds.at(static_cast<std::size_t>(asked) % kinds.size()))}},
+          [&](const Result<Document>&) { ++answered; });
+    }
+    const auto began = clock.now();
+    CHECK(house.ask(bob, "fine"));
+    took.push_back(in_ms(clock.now() - began));
+    ::usleep(20'000);
+  }
+  std::ranges::sort(took);
+  MESSAGE("answers beside a flood: p50 " << took[50] << " ms, p99 " << took[98] << " ms, most "
+                                         << took[99] << " ms; " << asked.load() << " of the other");
+  CHECK(asked > 60);
+  CHECK(took[98] < 1000);
+  for (int i = 0; i < 2500 && answered < asked; ++i) ::usleep(10'000);
+  CHECK(answered == asked);
+  CHECK(none_is_left_of(ann));
+}
+
+}  // namespace schedmate::reader
