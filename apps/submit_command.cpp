@@ -63,6 +63,37 @@ Document request_of(const SubmitFlags& flags) {
   return made;
 }
 
+bool is_open(const Document& action) {
+  const std::string state = screen::word(action, "state");
+  for (const std::string_view open : {"planned", "approved", "intended", "called", "ambiguous"})
+    if (state == open) return true;
+  return false;
+}
+
+/// The action as it is in the end, or after ten seconds.
+Result<Document> submitted(const client::DaemonClient& daemon, const client::Call& ask,
+                           const Clock& clock) {
+  constexpr int looks = 40;
+  constexpr std::chrono::milliseconds between{250};
+  auto action = client::ask_once(daemon, ask, "schedmate.action.v1", clock);
+  for (int i = 0; i < looks && action && is_open(*action); ++i) {
+    clock.sleep(between);
+    const std::string path = "/api/v1/actions/" + action->at("id").dump();
+    auto again = client::ask_once(daemon, {.path = path}, "schedmate.action.v1", clock);
+    if (!again) break;
+    action = std::move(again);
+  }
+  return action;
+}
+
+/// "job 7 is submitted".
+std::string text_of(const Document& action) {
+  const std::string job = screen::word(action, "job");
+  if (!job.empty()) return fmt::format("job {} is submitted\n", job);
+  return fmt::format("the submission is {} (schedmate actions show {})\n",
+                     screen::word(action, "state"), action.value("id", Document()).dump());
+}
+
 Result<int> submit(const CommandCall& call, const SubmitFlags& flags) {
   const auto daemon = client::daemon_of(call.session, flags.which);
   if (!daemon) return tl::unexpected(daemon.error());
@@ -71,13 +102,9 @@ Result<int> submit(const CommandCall& call, const SubmitFlags& flags) {
       .changes = true,
       .body = in_one_line(request_of(flags)),
       .idempotency_key = flags.key.empty() ? client::new_idempotency_key() : flags.key};
-  return show(call, client::ask_once(*daemon, ask, "schedmate.action.v1", call.session.clock),
-              [](const Document& action, const screen::ScreenStyle& /*style*/) {
-                const std::string job = screen::word(action, "job");
-                return fmt::format("action {} submits it: {}{}\n", screen::word(action, "id"),
-                                   screen::word(action, "state"),
-                                   job.empty() ? "" : ", job " + job);
-              });
+  return show(
+      call, submitted(*daemon, ask, call.session.clock),
+      [](const Document& action, const screen::ScreenStyle& /*style*/) { return text_of(action); });
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ namespace schedmate::daemon {
 class JobTexts {
  public:
   /// A JSON object without its closing bracket. Valid until the job changes.
-  const std::string& of(const SeenJob& job);
+  const std::string& of(const SeenJob& job, const live::Life* life);
   void forget(const std::string& id) { texts_.erase(id); }
   /// Of jobs that are gone.
   void keep_at_most(std::size_t jobs) {
@@ -40,7 +40,6 @@ struct State {
   JobTexts& texts;
   const ClusterHistory& history;
   const JobActions& job_actions;
-  const Abilities& abilities;  ///< of the cluster
   SimTime now;
   std::string journal;                 ///< its file
   const Forecast* forecast = nullptr;  ///< the last one; null: there is none yet

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "daemon/life_document.hpp"
 #include "daemon/parts.hpp"
 #include "journal/audit.hpp"
 #include "service/redaction.hpp"
@@ -112,10 +113,12 @@ Document job_document(const SeenJob& job) {
   return made;
 }
 
-const std::string& JobTexts::of(const SeenJob& job) {
+const std::string& JobTexts::of(const SeenJob& job, const live::Life* life) {
   const auto [found, fresh] = texts_.try_emplace(job.id);
   if (fresh) {
-    found->second = job_document(job).dump(-1, ' ', false, Document::error_handler_t::replace);
+    Document made = job_document(job);
+    add_life(life, made);
+    found->second = made.dump(-1, ' ', false, Document::error_handler_t::replace);
     found->second.pop_back();
   }
   return found->second;
@@ -144,7 +147,7 @@ http::Reply jobs_reply(const http::Request& request, const State& state) {
       break;
     }
     if (count++ > 0) list += ',';
-    list += state.texts.of(seen);
+    list += state.texts.of(seen, state.loop.lives().find(seen.id));
     list += ",\"eta\":";
     list += state.forecast != nullptr ? eta_text(*state.forecast, seen.id) : "null";
     list += '}';
@@ -172,6 +175,7 @@ http::Reply job_reply(const http::Request& request, const State& state) {
       made["order"] = {{"now", place->now}, {"would_be", place->would_be}, {"of", place->of}};
   const auto* const use = state.desk != nullptr ? state.desk->probes().use_of(seen) : nullptr;
   made["use"] = use != nullptr ? probe::use_document(*use) : Document(nullptr);
+  add_whole_life(state.loop.lives().find(seen.id), made);
   made["schema"] = "schedmate.job.v1";
   made["request"] = request_of_job(seen);
   made["attempts"] = attempts_of(*attempt);

@@ -207,7 +207,6 @@ class Daemon {
             texts_,
             history_,
             job_actions_,
-            abilities_,
             now_,
             journal::journal_path(configuration_.state_dir),
             forecast_ ? &*forecast_ : nullptr,
@@ -251,9 +250,9 @@ class Daemon {
     if (now - measured_ < often) return;
     measured_ = now;
     texts_.keep_at_most(loop_->jobs().all().size());
-    job_actions_.keep(loop_->jobs());
     constexpr std::uint64_t rarely = 120;
     if (++measures_ % rarely == 0) desk_.probes().keep_only(loop_->jobs());
+    job_actions_.keep(loop_->jobs());
     auto made = metrics_of(state());
     const std::lock_guard lock(metrics_mutex_);
     metrics_ = std::move(made);
@@ -293,10 +292,10 @@ class Daemon {
     if (std::holds_alternative<live::Returned>(event)) over_ = false;
     const bool is_first = loop_->counts().readings == 0;
     step(event);
-    if (std::holds_alternative<live::Listed>(event)) history_.note(*loop_, now_);
     if (is_first && loop_->counts().readings > 0)  // jobs of an earlier run are not told again
       for (const auto& [id, attempt] : loop_->jobs().all())
         desk_.probes().follow(attempt.seen, now_);
+    if (std::holds_alternative<live::Listed>(event)) history_.note(*loop_, now_);
   }
 
   void take(Learned& learned) {
@@ -316,8 +315,12 @@ class Daemon {
         return (void)(*question.answer)(std::move(*past));
       return put(question, std::move(*decision));
     }
-    if (auto request = request_of(question.request, state))
+    if (auto request = request_of(question.request, state)) {
+      if (const std::string lack = *request ? abilities_.lack((*request)->call.kind) : "";
+          !lack.empty())
+        *request = fail(ErrorCode::conflict, lack);
       return put(question, std::move(*request));
+    }
     (*question.answer)(answer_to(question.request, state, events_));
   }
 

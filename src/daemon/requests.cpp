@@ -201,12 +201,9 @@ Result<live::Requested> cancellation_of(const http::Request& request, const Stat
 
 std::optional<Result<live::Requested>> request_of(const http::Request& request,
                                                   const State& state) {
-  const bool submits = request.route->name == RouteName::submit;
-  if (!submits && request.route->name != RouteName::cancel) return std::nullopt;
-  auto asked = submits ? submission_of(request, state) : cancellation_of(request, state);
-  const std::string& lack = state.abilities.lack(submits ? ActionKind::submit : ActionKind::cancel);
-  if (asked && !lack.empty()) return conflict(lack);
-  return asked;
+  if (request.route->name == RouteName::submit) return submission_of(request, state);
+  if (request.route->name == RouteName::cancel) return cancellation_of(request, state);
+  return std::nullopt;
 }
 
 http::Reply requested_reply(const live::Answer& answer, const State& state) {

@@ -85,8 +85,8 @@ class Loop {
   /// Null: nobody is told who goes first.
   [[nodiscard]] const Ordering* ordering() const { return ordering_ ? &*ordering_ : nullptr; }
   [[nodiscard]] const Counts& counts() const { return counts_; }
-  [[nodiscard]] const Ledger& ledger() const { return ledger_; }
   [[nodiscard]] const Witnesses& witnesses() const { return witnesses_; }
+  [[nodiscard]] const Ledger& ledger() const { return ledger_; }
 
  private:
   struct Pool {
@@ -143,10 +143,10 @@ class Loop {
   Jobs jobs_;
   Lives lives_;
   Actions actions_;
-  Submissions submissions_;
-  Ledger ledger_;
   std::optional<Ordering> ordering_;
   Witnesses witnesses_;
+  Submissions submissions_;
+  Ledger ledger_;
   std::map<std::string, Pool, std::less<>> pools_;
   std::map<std::string, std::uint32_t, std::less<>> users_, pool_numbers_;
   std::map<std::uint64_t, std::string> ids_;     // jobs by the number of their attempt

@@ -17,8 +17,11 @@ void Loop::order_jobs(const std::vector<Change>& changes, bool is_first, SimTime
     const Attempt& attempt = change.attempt;
     const SeenJob& seen = attempt.seen;
     if (change.kind == altered) ordering_->alter(attempt.number, change.before, seen);
-    if (change.kind == arrived && seen.phase == JobPhase::queued)
-      ordering_->enter(known(attempt), seen, now);
+    // Who came and started since the last reading is told of in another order, and waits no more.
+    if (const Attempt* const is = jobs_.find(seen.id); change.kind == arrived && is != nullptr &&
+                                                       is->number == attempt.number &&
+                                                       is->seen.phase == JobPhase::queued)
+      ordering_->enter(known(*is), is->seen, now);
     if (change.kind != started && change.kind != ended && change.kind != vanished) continue;
     ordering_->leave(attempt.number);
     const bool ran = change.kind == ended && seen.end_state != EndState::requeued && seen.started;

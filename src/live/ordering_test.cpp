@@ -173,6 +173,15 @@ TEST_CASE("in shadow each order is recorded once and none set, in observe none i
   CHECK(blind.book().empty());
 }
 
+TEST_CASE("who came and started between two readings is not ordered") {
+  OrderedHouse house;
+  house.site.submit("1", 1);
+  house.site.begin("1", {{"a-0", {0}}});
+  house.turns(3);
+  CHECK(house.book().empty());
+  CHECK_FALSE(house.loop().ordering()->place(house.loop().jobs().find("1")->number));
+}
+
 TEST_CASE("what an operator refuses is not proposed again") {
   OrderedHouse house(Mode::approve);
   house.site.submit("1", 1);

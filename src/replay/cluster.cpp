@@ -102,15 +102,6 @@ void ReplayCluster::advance(SimTime to) {
   now_ = std::max(now_, to);
 }
 
-void ReplayCluster::show(const Request& asked, Shown& job) {
-  job.seen.name = asked.submission.name;
-  job.seen.dir = asked.submission.dir;
-  job.seen.command = asked.submission.command;
-  job.seen.output = asked.submission.output;
-  job.seen.limit = asked.submission.limit;
-  job.seen.token = asked.token;
-}
-
 void ReplayCluster::follow_end(std::size_t vc, std::uint32_t row) {
   if (vcs_[vc].is_for_all) outcomes_[row] = vcs_[vc].guests[row];
   Shown& job = jobs_.at(row);
@@ -120,6 +111,15 @@ void ReplayCluster::follow_end(std::size_t vc, std::uint32_t row) {
   job.version = ++version_;
   present_.erase(row);
   ended_.emplace(outcomes_[row].end, row);
+}
+
+void ReplayCluster::show(const Request& asked, Shown& job) {
+  job.seen.name = asked.submission.name;
+  job.seen.dir = asked.submission.dir;
+  job.seen.command = asked.submission.command;
+  job.seen.output = asked.submission.output;
+  job.seen.limit = asked.submission.limit;
+  job.seen.token = asked.token;
 }
 
 void ReplayCluster::follow(std::size_t vc, const View& view) {
@@ -215,13 +215,13 @@ Result<Abilities> ReplayCluster::abilities(Deadline /*within*/) {
   lack(ActionKind::release_spare, "a replay has no spare nodes");
   lack(ActionKind::test_nodes, "a replay runs no tests");
   if (!host_) return made;
-  constexpr std::string_view by_host =
-      "setting cluster.replay.policy lets the cluster start its jobs; where it is empty SchedMate "
-      "does, and jobs are submitted and cancelled";
-  lack(ActionKind::submit, by_host);
-  lack(ActionKind::cancel, by_host);
   lack(ActionKind::start, "the cluster's own scheduler starts jobs");
   lack(ActionKind::evict, "the cluster's own scheduler starts jobs");
+  constexpr std::string_view closed =
+      "setting cluster.replay.policy: this replay has a scheduler of its own, so that nobody else "
+      "submits or cancels jobs; leave it empty";
+  lack(ActionKind::submit, closed);
+  lack(ActionKind::cancel, closed);
   if (!host_->heeds_order)
     lack(ActionKind::set_order, "the policy of this replay has an order of its own alone");
   return made;

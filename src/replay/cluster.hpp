@@ -5,8 +5,8 @@
 /// jobs goes on as in simulate(), but nobody decides anything except whoever calls; a VC without
 /// jobs of its own takes those of all, and whoever is evicted there begins anew in its own. With a
 /// host it starts jobs by that policy, as simulate() does, but no job that is held, and those of a
-/// higher order first. Nodes are called VC-NUMBER. Without a host jobs may be submitted
-/// besides (submission.hpp). Time stands still until advance(). One thread at a time.
+/// higher order first. Nodes are called VC-NUMBER. Jobs may be submitted besides (submission.hpp).
+/// Time stands still until advance(). One thread at a time.
 
 #include <map>
 #include <memory>
@@ -66,12 +66,12 @@ class ReplayCluster final : public Connector {
     JobId id{};                    // in its engine, of the present attempt
     bool comes_back = false;       // to the queue, released
   };
+  [[nodiscard]] sim::EngineInput input_of(std::size_t vc, std::vector<sim::EngineJob> jobs);
   struct Request {
     Submission submission;
     std::string token;
   };
   static void show(const Request& asked, Shown& job);
-  [[nodiscard]] sim::EngineInput input_of(std::size_t vc, std::vector<sim::EngineJob> jobs);
   void follow(std::size_t vc, const View& view);
   void follow_end(std::size_t vc, std::uint32_t row);
   void follow_host(const View& view, const Plan& plan);

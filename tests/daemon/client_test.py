@@ -249,7 +249,7 @@ def submitted_once(client):
             reply(action)(connection)
 
     with answering(answer, wants_request=True) as address:
-        expect("submit", client.text("submit", "--address", address, "--", "true") == "action 9 submits it: verified, job s1\n")
+        expect("submit", client.text("submit", "--address", address, "--", "true") == "job s1 is submitted\n")
     expect("two calls with one key", len(keys) == 2 and keys[0] == keys[1] and len(keys[0]) == 32)
 
 

@@ -82,7 +82,7 @@ def every_route(site):
 
 
 def main():
-    site = Site(*sys.argv[1:3], 300, SETTINGS, tokens=True)
+    site = Site(*sys.argv[1:3], 300, SETTINGS)
     each = site.start()
     site.wait(site.answers, "it answers")
     every_route(site)

@@ -79,7 +79,7 @@ def asked_by(site, user, method, path, body=None):
 
 
 def main(daemon, reader, trace):
-    site = Site(daemon, trace, 20, '[order]\npolicy = "fifo"\n[access]\nviewers = ["daemon"]\nviewers_see = "all"\n')
+    site = Site(daemon, trace, 20, '[order]\npolicy = "fifo"\n[access]\nviewers = ["daemon"]\nviewers_see = "all"\n', listen="\n")
     site.folder.chmod(0o755)
     with open(site.config, "a") as config:
         config.write(f'[reader]\nsocket = "{site.folder}/reader.sock"\nuid_min = 0\n')

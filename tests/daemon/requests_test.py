@@ -133,7 +133,7 @@ def by_mode(site, daemon):
 
 
 def all_of_it(daemon, trace):
-    site = Site(daemon, trace, 20, SETTINGS.format("act"), tokens=True)
+    site = Site(daemon, trace, 20, SETTINGS.format("act"))
     each = site.start()
     site.wait(site.answers, "it answers")
     who_may(site)
@@ -160,7 +160,7 @@ def where_the_cluster_starts(daemon, trace):
 
 def killed(daemon, trace):
     """Clients ask until they are answered, while the daemon is killed: each key is one job."""
-    site = Site(daemon, trace, 20, SETTINGS.format("act"), tokens=True)
+    site = Site(daemon, trace, 20, SETTINGS.format("act"))
     each = site.start()
     site.wait(site.answers, "it answers")
     keys = [f"key-{i}" for i in range(400)]

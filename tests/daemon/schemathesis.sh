@@ -16,7 +16,7 @@ daemon, trace, here, tool, examples = sys.argv[1:]
 sys.path.insert(0, here)
 from site_of import Site
 
-site = Site(daemon, trace, 100, 'speed = 60\n[order]\npolicy = "fifo"\n[mode]\norder = "act"\n', tokens=True)
+site = Site(daemon, trace, 100, 'speed = 60\n[order]\npolicy = "fifo"\n[mode]\norder = "act"\n')
 each = site.start()
 site.wait(site.answers, "it answers")
 address = f"http://127.0.0.1:{site.port}"

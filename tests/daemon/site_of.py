@@ -14,7 +14,7 @@ import time
 
 
 class Site:
-    def __init__(self, daemon, trace, jobs, settings, listen="", tokens=False):
+    def __init__(self, daemon, trace, jobs, settings, listen=""):
         self.daemon = daemon
         self.folder = pathlib.Path(tempfile.mkdtemp())
         self.state = self.folder / "state"
@@ -24,9 +24,8 @@ class Site:
         (self.folder / "cluster.toml").write_text("".join(
             '[[vc]]\nname = "{}"\nnodes = {}\ngpus_per_node = 8\n'.format(*line.split(",")) for line in vcs))
         self.config = self.folder / "config.toml"
-        listen += self.door() if tokens else ""
         self.config.write_text(
-            f'state_dir = "{self.state}"\n[listen]\nunix = "{self.folder}/api.sock"\n{listen}\n[cluster]\nname = "venus"\n'
+            f'state_dir = "{self.state}"\n[listen]\nunix = "{self.folder}/api.sock"\n{listen or self.door()}\n[cluster]\nname = "venus"\n'
             f'[cluster.replay]\ntrace = "helios:{self.folder}/jobs.csv"\nfile = "{self.folder}/cluster.toml"\n' + settings)
         self.replay = subprocess.Popen([daemon, "--config", self.config, "--replay"], stderr=subprocess.DEVNULL)
         atexit.register(self.replay.kill)

@@ -22,7 +22,7 @@ class PageSite(Site):
     """`tokens`: by role, of users root, ann and viv."""
 
     def __init__(self, daemon, trace, jobs, settings):
-        super().__init__(daemon, trace, jobs, settings)
+        super().__init__(daemon, trace, jobs, settings, listen="\n")
         self.port = free_port()
         self.address = f"http://127.0.0.1:{self.port}/"
         self.tokens = {role: f"smt_{os.urandom(32).hex()}" for role in ("operator", "owner", "viewer")}

@@ -116,7 +116,8 @@ void PlainCluster::enter(const Submission& what) {
 void PlainCluster::call() {
   wake_ = never;
   plan_.clear(now_);
-  brain_.decide({now_, arrived_, ended_, jobs_, cluster_, {}, nodes_, withdrawn_, adopted_}, plan_);
+  brain_.decide({now_, arrived_, ended_, jobs_, cluster_, {}, nodes_, withdrawn_, {}, adopted_},
+                plan_);
   for (const Plan::Decision& decision : plan_.decisions()) carry_out(decision);
   if (checks_) look_at_sharing();
   if (plan_.wake() != never) wake_ = std::max(plan_.wake(), now_ + Seconds(1));
