@@ -147,7 +147,7 @@ def all_of_it(daemon, trace):
 
 
 def where_the_cluster_starts(daemon, trace):
-    site = Site(daemon, trace, 20, 'policy = "fifo"\n' + SETTINGS.format("act"))
+    site = Site(daemon, trace, 20, 'policy = "fifo"\n' + SETTINGS.format("act").replace("fifo", "qssf"))
     each = site.start()
     site.wait(site.answers, "it answers")
     status, error = submit(site)
