@@ -161,7 +161,9 @@ void Loop::ask_to_list() {
   if (listing_) return;
   listing_ = true;
   reread_ = false;
-  effects_.emplace_back(List{++readings_, std::min(jobs_.ended_since(), actions_.looks_back_to())});
+  SimTime since = jobs_.ended_since();
+  if (since > SimTime::min() + options_.shown_for) since -= options_.shown_for;
+  effects_.emplace_back(List{++readings_, std::min(since, actions_.looks_back_to())});
 }
 
 void Loop::flush(SimTime now) {

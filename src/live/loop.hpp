@@ -44,6 +44,9 @@ struct Profiling {
 struct LoopOptions {
   Settings settings;
   Seconds poll{1};
+  /// So much longer than ends may come late are jobs that have ended followed: in that time their
+  /// failures are read, and people see them.
+  Seconds shown_for{600};
   /// Who decides in a pool of that name; null: nobody starts jobs here.
   std::function<VirtualCluster::Setup(const std::string& name)> pool{};
   Profiling profiling{};

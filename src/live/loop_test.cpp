@@ -217,7 +217,7 @@ TEST_CASE("what was told of a job is forgotten with it, and its end still told o
   CHECK(house.kept().contains("job 1"));
   for (int i = 2; i < 5; ++i) {
     house.site.submit(std::to_string(i));
-    house.turn(Seconds(301));
+    house.turn(Seconds(901));
   }
   CHECK(!house.kept().contains("job 1"));
   house.restart();

@@ -140,7 +140,8 @@ def main(daemon, reader, trace):
     site.end()
 
 
-if os.geteuid() != 0:
-    print("SKIPPED: needs root, to be several users")
-    sys.exit(77)
-main(*sys.argv[1:4])
+if __name__ == "__main__":
+    if os.geteuid() != 0:
+        print("SKIPPED: needs root, to be several users")
+        sys.exit(77)
+    main(*sys.argv[1:4])

@@ -26,7 +26,7 @@ struct HostedReplay {
   ClusterSpec spec = testing::small_cluster({1}, 1);
   std::optional<ReplayCluster> cluster;
 
-  HostedReplay(std::string_view policy, std::vector<std::int64_t> run_s) {
+  HostedReplay(std::string_view policy, const std::vector<std::int64_t>& run_s) {
     std::vector<testing::SmallJob> jobs{{.duration_s = 100}};
     for (const std::int64_t each : run_s)
       jobs.push_back({.submit_s = std::ssize(jobs), .duration_s = each});

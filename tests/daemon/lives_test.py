@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the daemon learns of jobs besides what the cluster shows: lives_test.py SCHEDMATED SCHEDMATE_READER SCHEDMATE TRACE.
+Needs root, since the reader reads as the owner; without: skipped."""
+import atexit
+import collections
+import os
+import pwd
+import subprocess
+import sys
+
+from readings_test import OWNER, TellingCluster, expect
+from site_of import Site
+
+STEPS = "".join(f"step {n}/1000 loss {5 - n / 500:.3f} 1.5 s/it\n" for n in range(1, 300))
+OF_PROGRAM = STEPS + 'Traceback (most recent call last):\n  File "train.py", line 7, in <module>\n' \
+    "    loss = los.backward()\nNameError: name 'los' is not defined\n"
+OF_MACHINE = STEPS + "RuntimeError: CUDA error: uncorrectable NVLink error detected during the execution\n"
+
+
+def site_with(programs, log, speed):
+    daemon, reader, trace = programs
+    site = Site(daemon, trace, 80, f'speed = {speed}\n[order]\npolicy = "fifo"\n[mode]\norder = "act"\n', listen="\n")
+    site.folder.chmod(0o755)
+    with open(site.config, "a") as config:
+        config.write(f'[reader]\nsocket = "{site.folder}/reader.sock"\nuid_min = 0\n[recover]\nwitness_wait_s = 1\n')
+    home = site.folder / "home"
+    home.mkdir()
+    (home / "job.log").write_text(log)
+    (home / "train.py").write_text("import torch\nmodel = torch.nn.Linear(2, 2)\nfor epoch in range(20):\n    pass\n")
+    owner = pwd.getpwnam(OWNER)
+    for each in (home, home / "job.log", home / "train.py"):
+        os.chown(each, owner.pw_uid, owner.pw_gid)
+    TellingCluster(site, {"user": OWNER, "dir": str(home), "command": "python train.py", "output": "job.log"})
+    reads = subprocess.Popen([reader, "--config", site.config], stderr=subprocess.DEVNULL)
+    atexit.register(reads.kill)
+    site.wait((site.folder / "reader.sock").exists, "the reader listens")
+    return site
+
+
+def jobs(site, **wanted):
+    listed = site.ask("GET", "/api/v1/jobs?limit=1000")[1]["jobs"]
+    return [job for job in listed if all(job[key] == value for key, value in wanted.items())]
+
+
+def notices(site):
+    """Notifications by job."""
+    made = site.ask("GET", "/api/v1/actions?limit=1000")[1]["actions"]
+    return collections.Counter(action["call"]["job"] for action in made if action["call"]["kind"] == "notify")
+
+
+def failures_of_the_program(programs, schedmate):
+    site = site_with(programs, OF_PROGRAM, 100)
+    process = site.start()
+    site.wait(site.answers, "it answers")
+    site.wait(lambda: len(notices(site)) >= 5, "failures are dealt with")
+    failed = [job for job in jobs(site, state="failed") if job["verdict"]]
+    expect(f"{len(failed)} jobs have failed by their programs", {job["verdict"] for job in failed} == {"user_script"})
+    document = site.ask("GET", f"/api/v1/jobs/{failed[0]['id']}")[1]
+    expect(f"one says why, by its log: {document['diagnosis']['reason']}",
+           document["diagnosis"]["class"] == "user_script" and document["health"] == "failed")
+    expect("with the line", document["diagnosis"]["evidence"][0]["line"] > 299)
+    told = [action for action in document["actions"] if action["call"]["kind"] == "notify"]
+    expect("its owner would be told, in shadow", len(told) == 1 and told[0]["state"] == "shadowed"
+           and "rule owner" in told[0]["why"][0] and told[0]["call"]["user"] == OWNER)
+    expect("nothing else would be done about it", {action["call"]["kind"] for action in document["actions"]} <= {"notify", "start"})
+    before = notices(site)
+    process.kill()
+    process.wait()
+    process = site.start()
+    site.wait(site.answers, "it answers again")
+    again = site.ask("GET", f"/api/v1/jobs/{failed[0]['id']}")[1]
+    expect("after kill -9 it still says why", again["diagnosis"]["reason"] == document["diagnosis"]["reason"])
+    site.wait(lambda: len(notices(site)) > len(before), "more failures are dealt with")
+    after = notices(site)
+    expect("no failure is told of twice", set(after.values()) == {1} and set(before) <= set(after))
+    process.terminate()
+    expect("SIGTERM ends it with 0", process.wait(timeout=10) == 0)
+    history = subprocess.run([schedmate, "history", "list", "--state-dir", site.state, "--json"], capture_output=True, text=True)
+    expect("the history has them with their ends", history.stdout.count('"failed"') >= 5)
+    site.end()
+
+
+def failures_of_a_machine(programs):
+    site = site_with(programs, OF_MACHINE, 100)
+    process = site.start()
+    site.wait(site.answers, "it answers")
+    site.wait(lambda: len(notices(site)) >= 3, "failures are dealt with")
+    made = site.ask("GET", "/api/v1/actions?limit=1000")[1]["actions"]
+    kinds = {action["call"]["kind"] for action in made if action["why"] and action["why"][0].startswith("rule machine_unwitnessed")}
+    expect(f"by the log alone nodes are tested and jobs restarted, and none is drained: {kinds}",
+           kinds == {"test_nodes", "requeue_excluding", "notify"})
+    expect("all of it in shadow", {action["state"] for action in made if action["call"]["kind"] in kinds} == {"shadowed"})
+    process.terminate()
+    process.wait()
+    site.end()
+
+
+def progress(programs):
+    site = site_with(programs, STEPS, 100)
+    process = site.start()
+    site.wait(site.answers, "it answers")
+    site.wait(lambda: any(job["progress"] for job in jobs(site, state="running")), "a job that runs has progress")
+    job = next(job for job in jobs(site) if job["progress"])
+    document = site.ask("GET", f"/api/v1/jobs/{job['id']}")[1]
+    expect("step, of, loss and step time", [document["progress"][key] for key in ("step", "of", "step_time_s")] == [299, 1000, 1.5])
+    site.wait(lambda: site.ask("GET", f"/api/v1/jobs/{job['id']}")[1]["advice"], "advice on its code")
+    process.terminate()
+    process.wait()
+    site.end()
+
+
+if __name__ == "__main__":
+    if os.geteuid() != 0:
+        print("skipped: needs root")
+        sys.exit(77)
+    programs = (sys.argv[1], sys.argv[2], sys.argv[4])
+    failures_of_the_program(programs, sys.argv[3])
+    failures_of_a_machine(programs)
+    progress(programs)
