@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The cluster, and what became of its GPU time.
+#include <fmt/format.h>
+
 #include <array>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -28,6 +30,18 @@ std::map<std::string, Document> suspects_of(const live::Actions& actions, const 
       suspects[node.node] = {{"why", why}, {"action", id}};
   }
   return suspects;
+}
+
+/// A witness of the last hour speaks of the node; null: none does.
+Document suspect_by_witness(const std::string& node, const Caller& caller, const State& state) {
+  constexpr Seconds fresh{3600};
+  std::string why;
+  for (const live::NodeWitness& each : state.loop.witnesses().of(node, state.now - fresh))
+    why +=
+        fmt::format("{}{}: {}", why.empty() ? "" : "; ", each.source, service::redacted(each.says));
+  if (why.empty()) return nullptr;
+  return {{"why", caller.role == Role::cluster_operator ? why : "a witness speaks of it"},
+          {"action", nullptr}};
 }
 
 Document history_of(const ClusterHistory& history) {
@@ -67,6 +81,7 @@ http::Reply cluster_reply(const http::Request& request, const State& state) {
   constexpr std::array<std::string_view, 3> words = {"up", "drained", "down"};
   for (const auto& [name, node] : state.loop.actions().nodes()) {
     auto& [gpus, jobs] = held[name];
+    if (!suspects.contains(name)) suspects[name] = suspect_by_witness(name, request.caller, state);
     nodes.push_back({{"name", name},
                      {"partition", node.partition},
                      {"gpus", node.gpus},

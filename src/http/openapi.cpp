@@ -36,9 +36,11 @@ Document reference(std::string_view schema) {
   return {{"$ref", fmt::format("#/components/schemas/{}", schema)}};
 }
 
-Document content(std::string_view type, Document schema) {
+/// `types`: with commas between.
+Document content(std::string_view types, const Document& schema) {
   Document made;
-  made[std::string(type)] = {{"schema", std::move(schema)}};
+  for (const std::string_view type : split(types, ','))
+    made[std::string(trim(type))] = {{"schema", schema}};
   return made;
 }
 

@@ -146,6 +146,18 @@ def all_of_it(daemon, trace):
     site.end()
 
 
+def where_the_cluster_starts(daemon, trace):
+    site = Site(daemon, trace, 20, 'policy = "fifo"\n' + SETTINGS.format("act").replace("fifo", "qssf"))
+    each = site.start()
+    site.wait(site.answers, "it answers")
+    status, error = submit(site)
+    expect("where the cluster starts jobs nothing is submitted, and the setting is named",
+           status == 409 and "setting cluster.replay.policy" in error["message"])
+    each.terminate()
+    each.wait()
+    site.end()
+
+
 def killed(daemon, trace):
     """Clients ask until they are answered, while the daemon is killed: each key is one job."""
     site = Site(daemon, trace, 20, SETTINGS.format("act"))
@@ -191,4 +203,5 @@ def killed(daemon, trace):
 
 
 all_of_it(*sys.argv[1:3])
+where_the_cluster_starts(*sys.argv[1:3])
 killed(*sys.argv[1:3])
