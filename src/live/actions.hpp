@@ -100,6 +100,8 @@ class Actions {
   void tick(SimTime now);
 
   [[nodiscard]] ActionRecord take();
+  /// Whether calls wait for the record that was just taken.
+  [[nodiscard]] bool awaits_record() const { return !in_record_.empty(); }
   /// The records taken so far are safe: calls that may be made now.
   std::vector<DueCall> recorded();
 

@@ -10,6 +10,7 @@ namespace schedmate::live {
 namespace {
 
 constexpr std::string_view kept_past = "acting";
+constexpr std::string_view kept_repeat = "last repeated call";
 constexpr std::string_view kept_read = "ends are known until";
 
 Actions::Restored restored_of(const Past& past, SimTime now) {
@@ -176,7 +177,10 @@ void Loop::flush(SimTime now) {
   if (record.past) batch_.kept.push_back({std::string(kept_past), std::move(*record.past)});
   std::ranges::move(submissions_.take(now), std::back_inserter(batch_.kept));
   std::ranges::move(ledger_.take(), std::back_inserter(batch_.kept));
-  if (nothing_to_record()) {  // repeated calls need no new record
+  // Repeated calls have their record; this one notices whether another daemon has taken over.
+  if (nothing_to_record() && actions_.awaits_record())
+    batch_.kept.push_back({std::string(kept_repeat), std::to_string(seconds_of(now))});
+  if (nothing_to_record()) {
     give(answers_);
     return take(Appended{}, now);
   }

@@ -77,7 +77,6 @@ TEST_CASE("what the kernel says of the machine") {
            Case{"nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 23001, Fatal, Link 12 Always Fatal",
                 Severity::fault},
            Case{"mlx5_core 0000:1a:00.0 ib0: Link down", Severity::fault},
-           Case{"mlx5_core 0000:1a:00.0 ib0: Link up", Severity::note},
            Case{"ixgbe 0000:3b:00.0 eth0: NIC Link is Down", Severity::fault},
            Case{"I/O error, dev nvme0n1, sector 1234 op 0x0:(READ) flags 0x0", Severity::fault},
            Case{"EXT4-fs (sda1): Remounting filesystem read-only", Severity::fault},

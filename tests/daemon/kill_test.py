@@ -50,6 +50,7 @@ def main():
         deadline = time.time() + 120
         while time.time() < deadline and ended(state) < rows:
             time.sleep(0.2)
+        site.wait(site.answers, "it answers")
         each.send_signal(signal.SIGTERM)
         began = time.time()
         if each.wait(timeout=10) != 0 or time.time() - began > 5:
