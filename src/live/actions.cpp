@@ -263,7 +263,8 @@ void Actions::judge_absent(Action& action, Call& call, const Reading& reading, S
   const Look look = look_for_submission(action, reading.listing());
   if (look == Look::too_early) return;
   if (look == Look::absent && may_call_again(action, call, now)) {
-    if (std::ranges::find(due_, action.id) == due_.end()) due_.push_back(action.id);
+    due_.push_back(action.id);
+    call.reply.reset();  // it is on its way again: until it comes back nothing is judged
     return;
   }
   if (now - call.since >= settings_.waits.outcome)

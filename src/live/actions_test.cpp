@@ -432,5 +432,34 @@ TEST_CASE("one at a time: an order, a job, a note and a node are targets of thei
   CHECK(desk.actions().counts().busy == 3);
 }
 
+TEST_CASE("a call that is due again is not due twice while its record is written") {
+  testing::MadeSite site(2);
+  Actions actions(testing::ActingDesk::all_act(), {});
+  std::uint64_t number = 0;
+  const auto read = [&] {
+    const auto listing = site.list(SimTime::min(), Connector::Deadline(1));
+    actions.read(Reading(*listing), ++number, site.now());
+  };
+  read();
+  const auto id = actions.propose(
+      {.call = {.kind = ActionKind::submit, .text = "{}", .user = "ann", .token = "t"}},
+      site.now());
+  (void)actions.take();
+  REQUIRE(actions.recorded().size() == 1);
+  actions.returned(id.value(), {CallOutcome::unknown, "no answer", {}}, number, site.now());
+  site.pass(Seconds(130));
+  read();
+  (void)actions.take();  // the record is on its way
+  site.pass(Seconds(1));
+  read();
+  CHECK(actions.recorded().size() == 1);
+  (void)actions.take();
+  CHECK(actions.recorded().empty());
+  site.pass(Seconds(1));
+  read();  // the call is out
+  (void)actions.take();
+  CHECK(actions.recorded().empty());
+}
+
 }  // namespace
 }  // namespace schedmate::live
