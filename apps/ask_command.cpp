@@ -24,8 +24,8 @@ struct AskFlags {
 };
 
 Result<service::AskAnswer> answer_of_daemon(const Document& job, const std::string& question) {
-  const auto progress = client::progress_of(job);
-  const auto diagnosis = client::diagnosis_of(job);
+  auto progress = client::progress_of(job);
+  auto diagnosis = client::diagnosis_of(job);
   if (!progress && !diagnosis)
     return fail(ErrorCode::invalid,
                 fmt::format("the daemon knows neither progress nor a diagnosis of job {}; give its "

@@ -20,7 +20,7 @@ class Historian {
 
   /// On facts as schedmate-reader gave them; the submission is remembered. Errors: those of the
   /// history; invalid for a document that holds no facts.
-  Result<live::CodeFound> advise(const SeenJob& job, const Document& facts);
+  Result<live::CodeFound> advise(const SeenJob& job, const Document& document);
   /// How it ended; the same end twice is one. Errors: those of the history.
   Result<void> remember_end(const SeenJob& job, const std::optional<live::Life>& life);
   /// What is kept of the job; nothing where it is not known. Errors: those of the history.

@@ -47,7 +47,7 @@ TEST_CASE("a job that comes again is expected to run as long as it did") {
   Historian historian(site.session());
   CHECK(testing::need(historian.advise(training("1", 1000), facts())).source == "none");
   for (int i = 1; i <= 4; ++i) {
-    const SeenJob job = training(std::to_string(i), 1000 * i);
+    const SeenJob job = training(std::to_string(i), std::int64_t{1000} * i);
     (void)testing::need(historian.advise(job, facts()));
     testing::need(historian.remember_end(ended(job, Seconds(500 + i)), {}));
   }

@@ -37,14 +37,14 @@ class Probes {
 
   /// A report of that node: samples go to the jobs that had its GPUs at their time. Gives what
   /// speaks against the node.
-  std::vector<live::NodeWitness> take(const std::string& node, const probe::Report& report,
+  std::vector<live::NodeWitness> take(const std::string& name, const probe::Report& report,
                                       const Now& now);
 
   /// Whether it has not spoken for three of its intervals, or never. What it said before says
   /// nothing of now.
   [[nodiscard]] bool is_silent(const std::string& node, std::int64_t wall_s) const;
   /// {gpus_state: [...] or null while it is silent, probe: {last_s, silent, ...}}.
-  [[nodiscard]] Document state_of(const std::string& node, std::int64_t wall_s) const;
+  [[nodiscard]] Document state_of(const std::string& name, std::int64_t wall_s) const;
 
   /// Of its present or last run; null: nothing was measured.
   [[nodiscard]] const probe::JobUse* use_of(const SeenJob& job) const;

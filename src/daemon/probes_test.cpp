@@ -93,7 +93,8 @@ TEST_CASE("a profile is what a job did alone, and stays for its next attempt") {
   SeenJob job = running("7", "n1", {0});
   probes.follow(job, now);
   CHECK(probes.profile(job) == nullptr);
-  for (int i = 0; i < 5; ++i) (void)probes.take("n1", report({gpu(0, 70)}, wall_s - 10 * i), both);
+  for (int i = 0; i < 5; ++i)
+    (void)probes.take("n1", report({gpu(0, 70)}, wall_s - std::int64_t{10} * i), both);
   const Profile* const profile = probes.profile(job);
   REQUIRE(profile != nullptr);
   CHECK(profile->gpu_util_pct == 70);

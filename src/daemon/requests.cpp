@@ -120,7 +120,7 @@ Result<std::string> key_of(const http::Request& request, const Document& body) {
   const auto header =
       std::ranges::find(request.headers, "idempotency-key", &http::Headers::value_type::first);
   const std::string in_body = body.value("token", "");
-  const std::string key = header == request.headers.end() ? in_body : header->second;
+  std::string key = header == request.headers.end() ? in_body : header->second;
   if (!in_body.empty() && key != in_body)
     return invalid("token: it differs from the header Idempotency-Key");
   const bool is_there = header != request.headers.end() || !in_body.empty();
@@ -141,7 +141,7 @@ Result<std::string> random_key() {
 
 /// Only operators submit for others.
 Result<std::string> owner_of(const http::Request& request, const Document& body) {
-  const std::string user = body.value("user", request.caller.user);
+  std::string user = body.value("user", request.caller.user);
   if (user.empty())
     return fail(ErrorCode::refused, "nobody knows your user name here, so the job had no owner");
   if (user != request.caller.user && request.caller.role != Role::cluster_operator)

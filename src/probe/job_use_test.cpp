@@ -68,11 +68,11 @@ TEST_CASE("the order of readings does not matter") {
 
 TEST_CASE("a high tail shows in p95 and not in the mean") {
   JobUse use;
-  for (int i = 0; i < 100; ++i) use.add(reading(i * 10, i < 90 ? 10 : 100));
+  for (std::int64_t i = 0; i < 100; ++i) use.add(reading(i * 10, i < 90 ? 10 : 100));
   CHECK(testing::near(use.summary().gpu_pct_mean, 19, 1e-9, 0));
   CHECK(use.summary().gpu_pct_p95 == 100.0);
   JobUse flat;
-  for (int i = 0; i < 100; ++i) flat.add(reading(i * 10, 36.2));
+  for (std::int64_t i = 0; i < 100; ++i) flat.add(reading(i * 10, 36.2));
   CHECK(flat.summary().gpu_pct_p95 == 36.2);
 }
 
@@ -97,7 +97,7 @@ TEST_CASE("times that cannot be are left out") {
 
 TEST_CASE("a thousand GPUs for a year do not overflow a point") {
   JobUse use;
-  for (std::int64_t at_s = 0; at_s < 400 * 86'400; at_s += 86'400 / 4)
+  for (std::int64_t at_s = 0; at_s < std::int64_t{400} * 86'400; at_s += 86'400 / 4)
     for (int gpu = 0; gpu < 100; ++gpu) use.add(reading(at_s, 100));
   for (const auto& point : use.series()) CHECK(point.gpu_pct == 100.0);
 }

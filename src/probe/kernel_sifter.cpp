@@ -31,7 +31,7 @@ std::string address_in(std::string_view message) {
     const auto before = message.find_last_not_of(letters, at);
     const auto begin = before == std::string_view::npos ? 0 : before + 1;
     auto word = message.substr(begin, message.find_first_not_of(letters, at) - begin);
-    while (!word.empty() && !is_digit(word.front()) && word.find(':') == 0) word.remove_prefix(1);
+    while (!word.empty() && !is_digit(word.front()) && word.starts_with(':')) word.remove_prefix(1);
     while (word.ends_with(':') || word.ends_with('.')) word.remove_suffix(1);
     if (auto found = pci_address(word); !found.empty()) return found;
   }

@@ -52,7 +52,7 @@ class FairQueue {
   /// The next request that may have a child, which counts from here on; users in turn.
   std::optional<Waiting> next(Instant now);
   /// A child of this user is gone.
-  void ended(const std::string& user, const Used& used, Instant now);
+  void ended(const std::string& name, const Used& used, Instant now);
   /// Those whose time is over.
   std::vector<Waiting> late(Instant now);
   /// Nobody waits for the answers of this client any more.
