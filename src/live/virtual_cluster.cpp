@@ -80,12 +80,12 @@ JobId VirtualCluster::add(const KnownJob& job, const Prediction* advice, SimTime
   return id;
 }
 
-bool VirtualCluster::enter(const Waiting& waiting, SimTime now) {
-  const KnownJob& job = waiting.job;
+bool VirtualCluster::enter(const Waiting& entering, SimTime now) {
+  const KnownJob& job = entering.job;
   if (ids_.contains(job.number)) return true;
   if (job.gpus < 1 || job.gpus > gpus()) return false;
-  const JobId id = add(job, waiting.advice, now);
-  infos_.at(id).profiled = waiting.measured;
+  const JobId id = add(job, entering.advice, now);
+  infos_.at(id).profiled = entering.measured;
   arrived_.push_back(id);
   something_happened(now);
   return true;

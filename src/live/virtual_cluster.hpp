@@ -61,7 +61,7 @@ class VirtualCluster {
                SimTime now);
 
   /// It waits from now on; false: it is larger than the pool.
-  bool enter(const Waiting& job, SimTime now);
+  bool enter(const Waiting& entering, SimTime now);
   /// What ran elsewhere is learned from.
   void learn(const FinishedJob& job) const {
     if (setup_.estimator) setup_.estimator.learn(job);
