@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstring>
 
 #include "base/own_files.hpp"
 #include "base/text.hpp"
@@ -54,6 +55,15 @@ Result<NodeKey> key_of(const settings::Session& session, const std::string& node
   return key;
 }
 
+/// A probe that goes on waits for files that are still to come; one look has nothing to wait for.
+Result<void> check_named(const ProbeRequest& request) {
+  for (const std::string& path : {request.nvml_from, request.kernel_log})
+    if (!path.empty() && ::access(path.c_str(), R_OK) != 0)
+      return fail(ErrorCode::invalid,
+                  fmt::format("{}: cannot open: {}", path, std::strerror(errno)));
+  return {};
+}
+
 }  // namespace
 
 Result<std::string> read_secret(const std::string& path) {
@@ -85,6 +95,7 @@ Result<ProbeOptions> options_of(const settings::Session& session, const ProbeReq
   const std::string own = host.substr(0, host.find('.'));
   ProbeOptions made;
   if (request.once) {
+    if (auto named = check_named(request); !named) return tl::unexpected(named.error());
     made.key.node = request.node.empty() ? own : request.node;
   } else {
     auto key = key_of(session, request.node.empty() ? own : request.node);
