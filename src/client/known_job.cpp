@@ -74,6 +74,8 @@ std::optional<Diagnosis> diagnosis_of(const Document& job) {
   Diagnosis made;
   made.verdict = word_named(text_of(*found, "class"),
                             std::array{none, infrastructure, framework, user_script, other}, other);
+  const auto verdict = found->find("class");
+  made.judged = verdict != found->end() && verdict->is_string();
   made.reason = text_of(*found, "reason");
   made.recommendation = word_named(
       text_of(*found, "recommendation"),

@@ -23,9 +23,10 @@ Document progress_of(const live::Life& life) {
 Document advice_of(const live::Life& life) {
   if (!life.code) return nullptr;
   return {{"source", life.code->source},
-          {"p10_s", as_known(life.code->p10.count())},
-          {"p50_s", as_known(life.code->p50.count())},
-          {"p90_s", as_known(life.code->p90.count())}};
+          {"duration_s", life.code->prediction ? Document{{"p10", as_known(life.code->p10.count())},
+                                                          {"p50", as_known(life.code->p50.count())},
+                                                          {"p90", as_known(life.code->p90.count())}}
+                                               : Document(nullptr)}};
 }
 
 Document diagnosis_of(const live::Life& life) {

@@ -37,7 +37,7 @@ struct Returned {
 struct Proposed {
   Proposal proposal;
 };
-/// What Examine{study} has found; an `unavailable` error may pass, others do not.
+/// What Examine{study} has found; `unavailable` and `timeout` may pass, other errors do not.
 struct Studied {
   std::uint64_t study = 0;
   Result<Finding> finding;

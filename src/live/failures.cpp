@@ -39,6 +39,7 @@ void Loop::keep_life(const std::string& id) {
 }
 
 void Loop::study(SimTime now) {
+  for (const std::string& id : lives_.give_up(now)) keep_life(id);
   for (Study& each : lives_.take(jobs_, now)) effects_.emplace_back(Examine{std::move(each)});
 }
 

@@ -239,16 +239,30 @@ std::vector<Study> Lives::take(const Jobs& jobs, SimTime now) {
 std::optional<std::string> Lives::returned(std::uint64_t number, const Result<Finding>& finding,
                                            SimTime now) {
   const auto key = queue_.returned(number);
-  const auto id = key ? ids_.find(key->attempt) : ids_.end();
+  return key ? settle(*key, finding, now) : std::nullopt;
+}
+
+std::vector<std::string> Lives::give_up(SimTime now) {
+  std::vector<std::string> ids;
+  for (const StudyQueue::Key& key : queue_.give_up(now))
+    if (auto id = settle(key, fail(ErrorCode::timeout, "whoever reads has not answered"), now))
+      ids.push_back(std::move(*id));
+  return ids;
+}
+
+std::optional<std::string> Lives::settle(const StudyQueue::Key& key, const Result<Finding>& finding,
+                                         SimTime now) {
+  const auto id = ids_.find(key.attempt);
   if (id == ids_.end()) return std::nullopt;
   Life& life = lives_.at(id->second);
-  const bool is_log = key->what == log;
+  const bool is_log = key.what == log;
   if (!finding) {
     life.note = finding.error().message;
-    const bool may_pass = finding.error().code == ErrorCode::unavailable;
-    const bool comes_again = may_pass && queue_.again(*key, now);
-    if (is_log && !comes_again) queue_.want(*key, now + options_.follow);
-    if (key->what == failure && !comes_again) {
+    const ErrorCode code = finding.error().code;
+    const bool may_pass = code == ErrorCode::unavailable || code == ErrorCode::timeout;
+    const bool comes_again = may_pass && queue_.again(key, now);
+    if (is_log && !comes_again) queue_.want(key, now + options_.follow);
+    if (key.what == failure && !comes_again) {
       life.cause = CauseFound{.judged = false, .reason = finding.error().message};
       life.cause_is_due = false;
       unhandled_.insert(id->second);
@@ -256,9 +270,10 @@ std::optional<std::string> Lives::returned(std::uint64_t number, const Result<Fi
     return id->second;
   }
   life.note.clear();
+  queue_.went_well(key);
   if (const auto* const code = std::get_if<CodeFound>(&*finding)) life.code = *code;
   if (const auto* const look = std::get_if<LogFound>(&*finding)) take(life, *look, now);
-  if (is_log) queue_.want(*key, now + options_.follow);
+  if (is_log) queue_.want(key, now + options_.follow);
   if (const auto* const cause = std::get_if<CauseFound>(&*finding)) {
     life.cause = *cause;
     if (!life.cause->step && life.log) life.cause->step = life.log->step;

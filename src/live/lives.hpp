@@ -77,6 +77,9 @@ class Lives {
   std::optional<std::string> returned(std::uint64_t number, const Result<Finding>& finding,
                                       SimTime now);
 
+  /// Studies that nobody has answered in time are given up or made again later: of these jobs.
+  std::vector<std::string> give_up(SimTime now);
+
   [[nodiscard]] const Life* find(const std::string& id) const;
   /// Its failure has been dealt with.
   void handled(const std::string& id);
@@ -93,6 +96,8 @@ class Lives {
   Life& begin(const Attempt& attempt);
   void want(const Attempt& attempt, SimTime now);
   void take(Life& life, const LogFound& found, SimTime now) const;
+  std::optional<std::string> settle(const StudyQueue::Key& key, const Result<Finding>& finding,
+                                    SimTime now);
 
   LifeOptions options_;
   StudyQueue queue_;

@@ -110,22 +110,54 @@ TEST_CASE("a job that failed while nobody was there is read afterwards, and told
 }
 
 TEST_CASE("what may pass is tried again, later each time; what may not is said") {
+  for (const ErrorCode error : {ErrorCode::unavailable, ErrorCode::timeout}) {
+    ReadingHouse there;
+    int tries = 0;
+    there.readers.say = [&](const Study& study) -> Result<Finding> {
+      if (study.what != failure) return CodeFound{};
+      ++tries;
+      return fail(error, "the share does not answer");
+    };
+    there.submit("1");
+    there.house.turns(2);
+    there.house.site.finish("1", EndState::failed);
+    there.house.turns(58);
+    CHECK(tries == 1);
+    there.house.turns(3600);
+    CHECK(tries == 6);
+    CHECK(!there.life("1").cause->judged);
+    CHECK(there.life("1").cause->reason == "the share does not answer");
+  }
+}
+
+TEST_CASE("a failure that nobody ever reads is told of in the end") {
   ReadingHouse there;
-  int tries = 0;
-  there.readers.say = [&](const Study& study) -> Result<Finding> {
-    if (study.what != failure) return CodeFound{};
-    ++tries;
-    return fail(ErrorCode::unavailable, "the share does not answer");
-  };
+  there.house.options.lives.queue.given_up = Seconds(50);
+  there.house.restart();
   there.submit("1");
   there.house.turns(2);
+  there.house.deaf = true;
   there.house.site.finish("1", EndState::failed);
-  there.house.turns(58);
-  CHECK(tries == 1);
-  there.house.turns(3600);
-  CHECK(tries == 6);
+  there.house.turns(500);
+  CHECK(!there.life("1").cause);
+  there.house.turns(3000);
+  REQUIRE(there.life("1").cause);
   CHECK(!there.life("1").cause->judged);
-  CHECK(there.life("1").cause->reason == "the share does not answer");
+  CHECK(there.house.actions() == "start verified, notify verified");
+}
+
+TEST_CASE("an error is forgotten once a study went well") {
+  ReadingHouse there;
+  int looks = 0;
+  there.readers.say = [&](const Study& study) -> Result<Finding> {
+    if (study.what != log) return CodeFound{};
+    if (++looks % 2 == 1) return fail(ErrorCode::unavailable, "for now");
+    return LogFound{.step = looks, .file = 1, .bytes = 1};
+  };
+  there.submit("1");
+  there.house.turns(1500);
+  // Each error is tried again after a minute; as the seventh in a row it would not be.
+  CHECK(looks > 2 * 10);
 }
 
 TEST_CASE("a log that is replaced or cut begins anew") {

@@ -37,15 +37,18 @@ void StudyQueue::forget(std::uint64_t attempt) {
   }
 }
 
-std::vector<StudyQueue::Due> StudyQueue::take(SimTime now) {
+std::vector<StudyQueue::Key> StudyQueue::give_up(SimTime now) {
   std::vector<Key> silent;
   for (const auto& [number, out] : out_)
     if (now - out.since >= options_.given_up) silent.push_back(out.key);
   for (const Key& key : silent) {
     out_.erase(busy_.at(key));
     busy_.erase(key);
-    again(key, now);
   }
+  return silent;
+}
+
+std::vector<StudyQueue::Due> StudyQueue::take(SimTime now) {
   std::vector<Due> due;
   for (Wishes& wishes : wishes_)
     while (out_.size() < options_.most_out && !wishes.empty() && wishes.begin()->first <= now) {

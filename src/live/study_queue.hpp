@@ -41,6 +41,8 @@ class StudyQueue {
   void want(const Key& key, SimTime when);
   /// Nothing more is wanted of it; what is out may still come, and is late then.
   void forget(std::uint64_t attempt);
+  /// Those that have been out for too long: nobody waits for their answers any more.
+  std::vector<Key> give_up(SimTime now);
   struct Due {
     std::uint64_t number;
     Key key;
@@ -51,6 +53,8 @@ class StudyQueue {
   std::optional<Key> returned(std::uint64_t number);
   /// Its answer was an error that may pass: it is wanted again, unless that was tried often.
   bool again(const Key& key, SimTime now);
+  /// It went well: earlier errors count no more.
+  void went_well(const Key& key) { tries_.erase(key); }
   /// When take() may have something; `never` while all places are taken, or nothing is wanted.
   [[nodiscard]] SimTime next() const;
   [[nodiscard]] const Counts& counts() const { return counts_; }

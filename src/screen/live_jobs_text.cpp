@@ -202,9 +202,9 @@ std::string live_job_text(const Document& job, std::optional<std::int64_t> now_s
   if (part(job, "held") == true) title += ", held";
   const Style colour = style_of_state(state);
   screen.title(title, colour == Style::plain ? Style::bold : colour);
-  const std::string command = word(job, "command");
-  screen.row("command", command);
-  if (const std::string folder = word(job, "dir"); !folder.empty())
+  const Document& request = part(job, "request");
+  screen.row("command", word(request, "command"));
+  if (const std::string folder = word(request, "dir"); !folder.empty())
     screen.path_row("folder", folder);
   const std::string partition = word(job, "partition");
   screen.row("asked", counted(whole(job, "gpus").value_or(0), "GPU") +

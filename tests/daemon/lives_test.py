@@ -105,6 +105,8 @@ def progress(programs):
     document = site.ask("GET", f"/api/v1/jobs/{job['id']}")[1]
     expect("step, of, loss and step time", [document["progress"][key] for key in ("step", "of", "step_time_s")] == [299, 1000, 1.5])
     site.wait(lambda: site.ask("GET", f"/api/v1/jobs/{job['id']}")[1]["advice"], "advice on its code")
+    advice = site.ask("GET", f"/api/v1/jobs/{job['id']}")[1]["advice"]
+    expect("as its schema says", set(advice) == {"source", "duration_s"})
     process.terminate()
     process.wait()
     site.end()
