@@ -41,6 +41,11 @@ test-san: ## run every test under the address + undefined and the thread sanitiz
 	scripts/deps.sh build test
 	scripts/test_san.sh
 
+storm: ## a million seeded disasters for the daemon's loop and journal (a day of one core)
+	scripts/deps.sh build test
+	scripts/build.sh release
+	build/release/storm --seeds 1:1000000
+
 bench: build ## measure speed and memory and compare with published figures (minutes)
 	scripts/deps.sh test
 	bench/run.sh

@@ -36,6 +36,12 @@ Words words_of(ErrorCode code) {
 
 std::string_view name_of(ErrorCode code) { return words_of(code).name; }
 
+std::optional<ErrorCode> error_code_named(std::string_view name) {
+  for (int i = 0; i <= static_cast<int>(ErrorCode::unsupported); ++i)
+    if (const auto code = static_cast<ErrorCode>(i); name_of(code) == name) return code;
+  return std::nullopt;
+}
+
 Document error_document(const Error& error) {
   return {{"schema", "schedmate.error.v1"},
           {"code", name_of(error.code)},

@@ -18,14 +18,6 @@ namespace {
 
 constexpr JsonBounds bounds_of_answers{64, 10'000'000};
 
-std::optional<ErrorCode> code_named(std::string_view name) {
-  for (const ErrorCode code :
-       {ErrorCode::invalid, ErrorCode::not_found, ErrorCode::unavailable, ErrorCode::timeout,
-        ErrorCode::bad_reply, ErrorCode::refused, ErrorCode::conflict, ErrorCode::unsupported})
-    if (name_of(code) == name) return code;
-  return std::nullopt;
-}
-
 /// A sentence of the daemon's, as a part of a line.
 std::string sentence(const Document& document, const char* key) {
   constexpr std::size_t longest = 500;
@@ -44,7 +36,7 @@ Error error_of(const DaemonAddress& address, const Answered& answered) {
   const auto document = read_json(answered.body, bounds_of_answers);
   const bool told = document && document->is_object() &&
                     document->value("schema", Document()) == "schedmate.error.v1";
-  const auto code = told ? code_named(sentence(*document, "code")) : std::nullopt;
+  const auto code = told ? error_code_named(sentence(*document, "code")) : std::nullopt;
   if (!code)
     return {ErrorCode::bad_reply, fmt::format("{}: what answers there is no daemon (status {})",
                                               address.text(), answered.status)};

@@ -2,14 +2,12 @@
 #include "client/daemon_address.hpp"
 
 #include <fmt/format.h>
-#include <sys/socket.h>
 #include <sys/un.h>
 
 #include <algorithm>
-#include <cerrno>
 
-#include "base/descriptor.hpp"
 #include "base/text.hpp"
+#include "base/unix_socket.hpp"
 #include "base/words.hpp"
 #include "llm/http.hpp"
 
@@ -62,15 +60,9 @@ Result<std::string> read_token(std::string_view text, std::string_view origin) {
 
 bool takes_connections(const DaemonAddress& address) {
   if (address.unix_path.empty()) return true;
-  if (address.unix_path.size() > longest_path) return false;
-  sockaddr_un name{};
-  name.sun_family = AF_UNIX;
-  std::ranges::copy(address.unix_path, static_cast<char*>(name.sun_path));
-  // A queue that is full (EAGAIN) is a daemon's, too: one that has more to do than it can.
-  const Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const int done =
-      ::connect(socket.number(), reinterpret_cast<const sockaddr*>(&name), sizeof name);
-  return done == 0 || errno == EAGAIN;
+  const auto made = connect_to(address.unix_path);
+  // One that does not hear is a daemon, too: it has more to do than it can.
+  return made || made.error().code == ErrorCode::timeout;
 }
 
 }  // namespace schedmate::client

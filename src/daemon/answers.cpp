@@ -89,8 +89,6 @@ http::Reply answer_to(const http::Request& request, const State& state,
       return one_action_reply(request, state);
     case RouteName::ledger:
       return ledger_reply(request, state);
-    case RouteName::audit:
-      return audit_reply(request, state);
     case RouteName::changes:
       return changes(request, *events);
     case RouteName::openapi:
@@ -100,14 +98,11 @@ http::Reply answer_to(const http::Request& request, const State& state,
     default:
       return http::error_reply(
           Error{ErrorCode::unsupported,
-                fmt::format("this daemon does not answer '{}' yet", request.route->word)});
+                fmt::format("this daemon does not answer '{}'", request.route->word)});
   }
 }
 
 std::optional<http::Event> event_of(const live::Noted& noted, const State& state) {
-  const auto text = [](const Document& document) {
-    return document.dump(-1, ' ', false, Document::error_handler_t::replace);
-  };
   if (noted.what == live::Noted::What::job) {
     const live::Attempt* const attempt = state.loop.jobs().find(noted.id);
     if (attempt == nullptr) return std::nullopt;
@@ -116,8 +111,8 @@ std::optional<http::Event> event_of(const live::Noted& noted, const State& state
                        http::Audience::owner, attempt->seen.user};
   }
   return http::Event{"action",
-                     text({{"id", parse_number<std::int64_t>(noted.id).value_or(0)},
-                           {"state", name_of(noted.state)}}),
+                     in_one_line({{"id", parse_number<std::int64_t>(noted.id).value_or(0)},
+                                  {"state", name_of(noted.state)}}),
                      http::Audience::operators,
                      {}};
 }

@@ -57,6 +57,8 @@ struct State {
 
 [[nodiscard]] http::Reply answer_to(const http::Request& request, const State& state,
                                     const std::shared_ptr<http::EventLog>& events);
+/// Of the route `audit`, from the journal's file alone: any thread.
+[[nodiscard]] http::Reply audit_reply(const http::Request& request, const std::string& journal);
 [[nodiscard]] http::Reply action_reply(std::int64_t id, const State& state);
 
 /// For the document of the cluster: its name, who asks, the modes, what waits for an operator.

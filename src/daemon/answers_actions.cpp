@@ -82,9 +82,10 @@ http::Reply one_action_reply(const http::Request& request, const State& state) {
   return http::json_reply(shown_action(*action));
 }
 
-http::Reply audit_reply(const http::Request& request, const State& state) {
+http::Reply audit_reply(const http::Request& request, const std::string& journal) {
+  if (auto wrong = wrong_number(request)) return std::move(*wrong);
   const auto since = parse_number<std::int64_t>(query(request, "since")).value_or(-100);
-  const auto entries = journal::audit_entries({state.journal}, since, limit_of(request));
+  const auto entries = journal::audit_entries({journal}, since, limit_of(request));
   if (!entries) return http::error_reply(entries.error());
   return http::json_reply(journal::audit_document(*entries));
 }

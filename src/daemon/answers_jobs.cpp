@@ -118,7 +118,7 @@ const std::string& JobTexts::of(const SeenJob& job, const live::Life* life) {
   if (fresh) {
     Document made = job_document(job);
     add_life(life, made);
-    found->second = made.dump(-1, ' ', false, Document::error_handler_t::replace);
+    found->second = in_one_line(made);
     found->second.pop_back();
   }
   return found->second;

@@ -198,8 +198,7 @@ Result<Configuration> configure(const settings::Session& session) {
   Configuration made;
   made.session = session;
   made.state_dir = session.state_dir();
-  made.instance = settings.text("cluster.name");
-  if (!is_name(made.instance))
+  if (!is_name(settings.text("cluster.name")))
     return fail(ErrorCode::invalid,
                 "setting cluster.name: letters, digits, '-', '.' and '_', at most 64");
   made.writer = fmt::format("{}:{}", session.environment.host, ::getpid());

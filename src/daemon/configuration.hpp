@@ -27,8 +27,7 @@ struct Replay {
 struct Configuration {
   settings::Session session;  ///< that all this is from
   std::string state_dir;
-  std::string instance;  ///< of the marks on the cluster: its name
-  std::string writer;    ///< HOST:PID, of the journal
+  std::string writer;  ///< HOST:PID, of the journal
   std::shared_ptr<const Replay> replay;
   live::LoopOptions loop;
   Scheduler scheduler;  ///< of the loop's pools

@@ -84,7 +84,6 @@ class Daemon {
       : configuration_(configuration),
         surroundings_(surroundings),
         cluster_(configuration.state_dir + "/replay.sock"),
-        events_(),
         desk_(configuration.probe_secret, tree::random_key()) {}
 
   Result<void> run() {
@@ -309,6 +308,11 @@ class Daemon {
     }
     if (is_reading(question.request))
       return readings_.take(question.request, question.answer, loop_->jobs());
+    if (question.request.route->name == http::RouteName::audit)
+      return auditor_.ask([request = question.request, answer = question.answer,
+                           journal = journal::journal_path(configuration_.state_dir)] {
+        (*answer)(audit_reply(request, journal));
+      });
     const State state = this->state();
     if (auto decision = decision_of(question.request)) {
       if (auto past = *decision ? past_decision(**decision, state) : std::nullopt)
@@ -462,7 +466,7 @@ class Daemon {
   std::string lack_;  // what a mode cannot do on this cluster
   std::vector<http::Metric> metrics_;
   std::optional<Error> failed_;
-  Worker connector_, writer_, thinker_;  // they use what stands above, as do those below
+  Worker connector_, writer_, thinker_, auditor_;  // they use what stands above, as do those below
   Studies studies_{configuration_.session, [this](std::uint64_t loop, live::Studied studied) {
                      inbox_.put(Learned{loop, std::move(studied)});
                    }};

@@ -44,6 +44,5 @@ void put_instant(Document& document, const std::string& name, std::optional<SimT
 [[nodiscard]] http::Reply ledger_reply(const http::Request& request, const State& state);
 [[nodiscard]] http::Reply actions_reply(const http::Request& request, const State& state);
 [[nodiscard]] http::Reply one_action_reply(const http::Request& request, const State& state);
-[[nodiscard]] http::Reply audit_reply(const http::Request& request, const State& state);
 
 }  // namespace schedmate::daemon

@@ -2,7 +2,6 @@
 #include "daemon/requests.hpp"
 
 #include <fmt/format.h>
-#include <sys/random.h>
 
 #include <algorithm>
 #include <array>
@@ -16,6 +15,7 @@
 #include "base/text.hpp"
 #include "daemon/parts.hpp"
 #include "http/routes.hpp"
+#include "tree/hmac.hpp"
 
 namespace schedmate::daemon {
 namespace {
@@ -130,13 +130,11 @@ Result<std::string> key_of(const http::Request& request, const Document& body) {
 }
 
 /// One that nobody else has.
-Result<std::string> random_key() {
-  std::array<unsigned char, 16> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
-    return fail(ErrorCode::unavailable, "the system gives no random numbers");
-  std::string text = "r-";
-  for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
-  return text;
+Result<std::string> new_key() {
+  constexpr std::size_t digits = 32;
+  const std::string random = tree::random_key();
+  if (random.empty()) return fail(ErrorCode::unavailable, "the system gives no random numbers");
+  return "r-" + random.substr(0, digits);
 }
 
 /// Only operators submit for others.
@@ -164,7 +162,7 @@ Result<live::Requested> submission_of(const http::Request& request, const State&
   if (!key) return tl::unexpected(key.error());
   live::Requested made{.call = {.kind = ActionKind::submit}};
   made.is_keyed = !key->empty();
-  if (!made.is_keyed) key = random_key();
+  if (!made.is_keyed) key = new_key();
   if (!key) return tl::unexpected(key.error());
   body.erase("user");
   body.erase("token");

@@ -8,11 +8,7 @@
 #include "live/actions.hpp"
 
 namespace schedmate::live {
-namespace {
-
 using enum ActionState;
-
-}  // namespace
 
 /// Nodes come one by one, and what others have marked is not lifted.
 bool Actions::is_fit(const ActionCall& call) const {

@@ -26,8 +26,7 @@ void Loop::follow_lives(const std::vector<Change>& changes, SimTime now) {
   }
   if (!read_before_)
     for (const auto& [id, attempt] : jobs_.all()) lives_.resume(attempt, now);
-  for (const std::string& key : jobs_.forgotten()) {
-    const std::string id = key.substr(Jobs::key("").size());
+  for (const std::string& id : jobs_.forgotten()) {
     if (!lives_.text(id).empty()) batch_.kept.push_back({Lives::key(id), ""});
     lives_.forget(id);
   }

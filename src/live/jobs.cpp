@@ -181,7 +181,7 @@ std::vector<Change> Jobs::take(const Listing& listing) {
     }
     if (job->second.seen.phase != JobPhase::ended)
       changes.push_back({Change::Kind::vanished, job->second, job->second.seen});
-    forgotten_.push_back(key(job->first));
+    forgotten_.push_back(job->first);
     job = jobs_.erase(job);
   }
   ended_since_ = std::max(ended_since_, listing.now - late);

@@ -73,7 +73,7 @@ class Jobs {
   /// What restore() takes: the attempt and how far its life was told.
   [[nodiscard]] static std::string text(const Attempt& attempt);
   [[nodiscard]] static std::string key(const std::string& id) { return "job " + id; }
-  /// Keys of those that were forgotten by the last take(): nobody needs their text any more.
+  /// Ids of those that the last take() has forgotten: nobody needs their text any more.
   [[nodiscard]] const std::vector<std::string>& forgotten() const { return forgotten_; }
 
  private:

@@ -145,7 +145,7 @@ TEST_CASE("a job that is shown no more has vanished, unless its end was told") {
   watch.site.forget("2");
   CHECK(watch.look() == "vanished 1");
   CHECK(watch.jobs.all().empty());
-  CHECK(watch.jobs.forgotten() == std::vector<std::string>{"job 1", "job 2"});
+  CHECK(watch.jobs.forgotten() == std::vector<std::string>{"1", "2"});
   CHECK(watch.look().empty());
   CHECK(watch.jobs.forgotten().empty());
 }
@@ -225,7 +225,7 @@ TEST_CASE("a job that ended is followed until the cluster need not show it any m
   watch.site.submit("3");
   CHECK(watch.look() == "arrived 3");
   CHECK(watch.jobs.find("1") == nullptr);
-  CHECK(watch.jobs.forgotten() == std::vector<std::string>{"job 1"});
+  CHECK(watch.jobs.forgotten() == std::vector<std::string>{"1"});
 }
 
 TEST_CASE("after a restart nothing is told twice, and nothing is missed") {

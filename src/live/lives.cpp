@@ -289,7 +289,6 @@ void Lives::take(Life& life, const LogFound& found, SimTime now) const {
   const bool stepped_back =
       found.step && !life.points.empty() && *found.step < life.points.back().step;
   if (anew || stepped_back) life.points.clear();
-  if (anew || !life.log || life.log->bytes != found.bytes) life.moved = now;
   life.looked = now;
   life.log = found;
   if (found.step_time_s && *found.step_time_s > 0)

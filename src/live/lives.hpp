@@ -35,7 +35,7 @@ struct Life {
   std::int64_t restarts = 0;
   std::optional<CodeFound> code{};
   std::optional<LogFound> log{};
-  std::optional<SimTime> looked{}, moved{};  ///< at its log; when that was last seen to grow
+  std::optional<SimTime> looked{};  ///< at its log, last
   struct Point {
     SimTime when;
     double step = 0;

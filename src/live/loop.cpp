@@ -245,7 +245,7 @@ void Loop::keep_jobs(const std::vector<Change>& changes) {
     if (const Attempt* const attempt = jobs_.find(id);
         attempt != nullptr && options_.settings.rules.tells_once)
       batch_.kept.push_back({Jobs::key(id), Jobs::text(*attempt)});
-  for (const std::string& key : jobs_.forgotten()) batch_.kept.push_back({key, ""});
+  for (const std::string& id : jobs_.forgotten()) batch_.kept.push_back({Jobs::key(id), ""});
   batch_.kept.push_back({std::string(kept_read), jobs_.read_text()});
 }
 

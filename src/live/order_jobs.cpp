@@ -29,8 +29,7 @@ void Loop::order_jobs(const std::vector<Change>& changes, bool is_first, SimTime
       ordering_->learn(seen.partition,
                        {known(attempt), *seen.ended, *seen.ended - *seen.started, seen.end_state});
   }
-  for (const std::string& key : jobs_.forgotten())
-    ordering_->forget(key.substr(Jobs::key("").size()));
+  for (const std::string& id : jobs_.forgotten()) ordering_->forget(id);
   if (actions_.settings().modes.order != Mode::observe) propose_orders(now);
   for (auto& [key, text] : ordering_->take_kept()) batch_.kept.push_back({key, std::move(text)});
 }

@@ -54,8 +54,6 @@ class Gate {
   [[nodiscard]] Admitted<void> admit(const Message& message, std::int64_t now_s);
   /// The last one taken from a node in this session; 0: none.
   [[nodiscard]] std::uint64_t last_counter(std::string_view node) const;
-  /// Of nodes that are gone.
-  void forget(const std::string& node) { nodes_.erase(node); }
 
  private:
   struct Node {

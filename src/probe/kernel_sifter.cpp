@@ -96,10 +96,7 @@ bool KernelSifter::may_read(std::size_t bytes) {
   return false;
 }
 
-void KernelSifter::restart() {
-  begun_.clear();
-  too_long_ = false;
-}
+void KernelSifter::restart() { begun_.clear(); }
 
 void KernelSifter::take(std::string_view bytes, std::int64_t now_s) {
   if (!may_read(bytes.size())) return restart();

@@ -50,8 +50,7 @@ class KernelSifter {
 
   witness::KernelRules rules_;
   witness::XidTable xids_;
-  std::string begun_;  // a line without its end
-  bool too_long_ = false;
+  std::string begun_;                                  // a line without its end
   std::map<std::string, unsigned, std::less<>> gpus_;  // by address
   std::map<std::string, std::uint64_t, std::less<>> last_xids_;
   std::map<std::string, KernelEvent, std::less<>> found_;  // by what makes them the same

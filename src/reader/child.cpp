@@ -118,9 +118,15 @@ Descriptor program_of(const ChildOrder& order) {
            fmt::format("the process that reads cannot begin: {}", std::strerror(errno))});
 }
 
-/// A file without a name that holds the text, at its beginning.
+tl::unexpected<Error> not_started() {
+  return fail(ErrorCode::unavailable,
+              fmt::format("the reader cannot start a process: {}", std::strerror(errno)));
+}
+
+}  // namespace
+
 Descriptor held_text(std::string_view text) {
-  Descriptor file(::memfd_create("schedmate-request", MFD_CLOEXEC));
+  Descriptor file(::memfd_create("schedmate-reader", MFD_CLOEXEC));
   for (std::size_t at = 0; file && at < text.size();) {
     const ssize_t done = ::write(file.number(), text.data() + at, text.size() - at);
     if (done <= 0) return {};
@@ -129,13 +135,6 @@ Descriptor held_text(std::string_view text) {
   if (file) ::lseek(file.number(), 0, SEEK_SET);
   return file;
 }
-
-tl::unexpected<Error> not_started() {
-  return fail(ErrorCode::unavailable,
-              fmt::format("the reader cannot start a process: {}", std::strerror(errno)));
-}
-
-}  // namespace
 
 Result<StartedChild> start_child(const ChildOrder& order) {
   const Descriptor text = held_text(work_text({order.request, order.settings}));

@@ -54,6 +54,9 @@ struct ChildSays {
   [[nodiscard]] std::optional<std::string_view> reply() const;
 };
 
+/// A file without a name that holds the text, at its beginning; none where there is no room.
+[[nodiscard]] Descriptor held_text(std::string_view text);
+
 /// In a child, as its standard input holds them.
 struct WorkOrder {
   std::string request;

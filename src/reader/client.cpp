@@ -52,11 +52,16 @@ struct Client::Inside {
 
   /// Whether there is room for it.
   bool put(Request& request, Take& take) {
+    std::uint64_t id = 0;
+    {
+      const std::lock_guard lock(mutex);
+      if (count >= options.most_asked) return false;
+      id = ++last_id;
+    }
+    const std::string line = request_line({id, std::move(request)}) + "\n";  // it may be large
     const std::lock_guard lock(mutex);
-    if (count >= options.most_asked) return false;
-    const std::uint64_t id = ++last_id;
-    const std::string line = request_line({id, std::move(request)}) + "\n";
-    if (unsent + line.size() > options.most_unsent_bytes) return false;
+    if (count >= options.most_asked || unsent + line.size() > options.most_unsent_bytes)
+      return false;
     ++count;
     unsent += line.size();
     fresh.push_back({id, line, {std::move(take), options.clock.now() + options.deadline}});

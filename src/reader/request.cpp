@@ -196,10 +196,7 @@ Error error_of(const Document& document) {
     return found != document.end() && found->is_string() ? found->get<std::string>() : "";
   };
   Error error{ErrorCode::bad_reply, text("message")};
-  const std::string code = text("code");
-  for (int i = 0; i <= static_cast<int>(ErrorCode::unsupported); ++i)
-    if (schedmate::name_of(static_cast<ErrorCode>(i)) == code)
-      error.code = static_cast<ErrorCode>(i);
+  error.code = error_code_named(text("code")).value_or(error.code);
   if (error.message.empty()) error.message = "the reader answered with an error without a sentence";
   return error;
 }

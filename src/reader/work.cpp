@@ -84,15 +84,8 @@ Result<Document> facts(const settings::Session& session, const Request& request)
 
 /// In the place of standard input, where a log of the name "-" is read.
 Result<void> hold_text(const std::string& text) {
-  const Descriptor file(::memfd_create("schedmate-text", MFD_CLOEXEC));
-  std::string_view rest = text;
-  while (file && !rest.empty()) {
-    const ssize_t done = ::write(file.number(), rest.data(), rest.size());
-    if (done <= 0) break;
-    rest.remove_prefix(static_cast<std::size_t>(done));
-  }
-  if (!file || !rest.empty() || ::lseek(file.number(), 0, SEEK_SET) != 0 ||
-      ::dup2(file.number(), STDIN_FILENO) < 0)
+  const Descriptor file = held_text(text);
+  if (!file || ::dup2(file.number(), STDIN_FILENO) < 0)
     return fail(ErrorCode::unavailable, "there is no room to hold the text");
   return {};
 }

@@ -26,7 +26,6 @@ const plain = {
   403: ["your role may not do this", "ask an operator of this cluster"],
   404: ["it is not there, or it is not yours to see", ""],
   429: ["too many requests come from here", "the page tries again by itself"],
-  501: ["this daemon does not answer this yet", ""],
   503: ["the daemon is not ready", "the page tries again by itself"],
 };
 

@@ -34,9 +34,8 @@ function days_figure(days) {
 function render() {
   const told = store.ledger, problem = store.problems.get("ledger");
   if (!told) {
-    const text = problem?.status === 501 ? "This daemon does not keep a ledger yet. GPU-hours used, lost by cause and saved by what SchedMate did will stand here, each with how it is counted." :
-      problem && problem.status !== 0 ? problem.text : "Reading...";
-    show(root, h("h1", {}, "Ledger"), h("p", { class: problem && problem.status !== 501 && problem.status !== 0 ? "problem" : "soft" }, text));
+    const text = problem && problem.status !== 0 ? problem.text : "Reading...";
+    show(root, h("h1", {}, "Ledger"), h("p", { class: problem && problem.status !== 0 ? "problem" : "soft" }, text));
     return;
   }
   const lost = told.lost || [], saved = told.saved || [];

@@ -152,7 +152,7 @@ async function read_cluster() {
 async function read_actions() {
   const last = Math.max(0, ...store.actions.keys());
   const oldest_open = Math.min(Infinity, ...[...store.actions.values()].filter((each) => !is_end(each)).map((each) => each.id));
-  let cursor = store.actions_known ? Math.min(last, oldest_open - 1, last) : -newest_actions;
+  let cursor = store.actions_known ? Math.min(last, oldest_open - 1) : -newest_actions;
   for (let pages = 0; pages < 20; pages += 1) {
     const answer = await ask(`actions?limit=1000&since=${cursor}`);
     for (const action of answer.actions) store.actions.set(action.id, action);
