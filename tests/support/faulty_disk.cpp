@@ -34,29 +34,39 @@ void put_sector(std::string& bytes, std::size_t sector, const std::string& text)
   bytes.replace(begin, sector_bytes, text);
 }
 
+/// What sectors hold is remembered only where a write changes it: a sector that is written as it
+/// is on the platter cannot be torn.
 void write_bytes(File& file, std::size_t offset, std::string_view bytes) {
   if (bytes.empty()) return;
-  if (file.seen.size() < offset + bytes.size()) {
-    file.seen.resize(offset + bytes.size(), '\0');
+  const std::size_t end = offset + bytes.size();
+  if (file.seen.size() < end) {
+    file.seen.resize(end, '\0');
     file.sizes.push_back(file.seen.size());
   }
-  file.seen.replace(offset, bytes.size(), bytes);
-  for (auto at = offset / sector_bytes; at * sector_bytes < offset + bytes.size(); ++at) {
-    file.waiting[at].push_back(sector_of(file.seen, at));
+  for (auto at = offset / sector_bytes; at * sector_bytes < end; ++at) {
+    const std::size_t first = std::max(offset, at * sector_bytes);
+    const std::string_view part =
+        bytes.substr(first - offset, std::min(end, (at + 1) * sector_bytes) - first);
+    const auto found = file.waiting.find(at);
+    if (found != file.waiting.end())
+      found->second.push_back(sector_of(file.seen, at));
+    else if (std::string_view(file.seen).substr(first, part.size()) == part)
+      continue;
+    else
+      file.waiting.try_emplace(at);
     file.abandoned.erase(at);
+    file.seen.replace(first, part.size(), part);
   }
 }
 
 void keep(File& file) {
-  for (auto each = file.waiting.begin(); each != file.waiting.end();) {
-    if (file.abandoned.contains(each->first)) {
-      ++each;
-      continue;
-    }
-    put_sector(file.synced, each->first, each->second.back());
-    each = file.waiting.erase(each);
-  }
   file.synced.resize(file.seen.size(), '\0');
+  std::erase_if(file.waiting, [&](const auto& each) {
+    if (file.abandoned.contains(each.first)) return false;
+    if (const std::size_t begin = each.first * sector_bytes; begin < file.seen.size())
+      file.seen.copy(file.synced.data() + begin, sector_bytes, begin);
+    return true;
+  });
   file.sizes.clear();
   file.named = true;
 }
@@ -67,9 +77,12 @@ void lose(File& file, Loss loss, Random& random) {
     std::size_t size = file.synced.size();
     if (const auto pick = random.below(std::ssize(file.sizes) + 1); pick > 0)
       size = file.sizes[static_cast<std::size_t>(pick - 1)];
-    for (const auto& [sector, versions] : file.waiting)
-      if (const auto pick = random.below(std::ssize(versions) + 1); pick > 0)
-        put_sector(file.synced, sector, versions[static_cast<std::size_t>(pick - 1)]);
+    for (const auto& [sector, older] : file.waiting) {
+      const auto pick = static_cast<std::size_t>(random.below(std::ssize(older) + 2));
+      if (pick > 0)
+        put_sector(file.synced, sector,
+                   pick > older.size() ? sector_of(file.seen, sector) : older[pick - 1]);
+    }
     file.synced.resize(size, '\0');
   }
   file.seen = file.synced;
@@ -123,6 +136,12 @@ struct FaultyDisk::State {
     std::size_t all = 0;
     for (const auto& [path, file] : image.files) all += file.seen.size();
     return all;
+  }
+  void work_again() {
+    for (const auto& [path, shared] : sharing)
+      SCHEDMATE_CHECK(shared.open == 0, "no file of the disk is open");
+    sharing.clear();
+    stopped = false;
   }
   void keep_names() {
     for (auto& [path, file] : image.files) file.named = true;
@@ -295,14 +314,15 @@ int FaultyDisk::State::truncate(sqlite3_file* file, sqlite3_int64 size) {
   const Handle& handle = at(file);
   if (!handle.state->may_change()) return SQLITE_IOERR_TRUNCATE;
   File& there = handle.file();
-  const std::size_t before = there.seen.size();
-  there.seen.resize(static_cast<std::size_t>(size), '\0');
-  there.sizes.push_back(there.seen.size());
+  const auto end = static_cast<std::size_t>(size);
   // What lay behind the new end is zero should the file grow again.
-  for (auto at = there.seen.size() / sector_bytes; at * sector_bytes < before; ++at) {
-    there.waiting[at].push_back(sector_of(there.seen, at));
+  for (auto at = end / sector_bytes; at * sector_bytes < there.seen.size(); ++at) {
+    if (const auto [found, fresh] = there.waiting.try_emplace(at); !fresh)
+      found->second.push_back(sector_of(there.seen, at));
     there.abandoned.erase(at);
   }
+  there.seen.resize(end, '\0');
+  there.sizes.push_back(end);
   return SQLITE_OK;
 }
 
@@ -313,7 +333,7 @@ int FaultyDisk::State::sync(sqlite3_file* file, int /*flags*/) {
   ++state.syncs;
   File& there = handle.file();
   if (state.fails(state.disk.faults.sync_error)) {
-    for (const auto& [sector, versions] : there.waiting) there.abandoned.insert(sector);
+    for (const auto& [sector, older] : there.waiting) there.abandoned.insert(sector);
     return SQLITE_IOERR_FSYNC;
   }
   keep(there);
@@ -442,15 +462,12 @@ std::int64_t FaultyDisk::syncs() const { return state_->syncs; }
 std::int64_t FaultyDisk::failures() const { return state_->failures; }
 
 void FaultyDisk::restore(const DiskImage& image) {
-  for (const auto& [path, sharing] : state_->sharing)
-    SCHEDMATE_CHECK(sharing.open == 0, "no file of the disk is open");
-  state_->sharing.clear();
+  state_->work_again();
   state_->image = image;
-  state_->stopped = false;
 }
 
 void FaultyDisk::crash(Loss loss) {
-  restore(DiskImage(state_->image));
+  state_->work_again();
   if (loss == Loss::process) return;
   DiskImage& image = state_->image;
   Random& random = state_->random;

@@ -36,7 +36,8 @@ enum class Loss : std::uint8_t {
 struct DiskImage {
   struct File {
     std::string synced, seen;  ///< as the platter has it, and as a reader sees it
-    /// What sectors held since the platter's version, oldest first.
+    /// Sectors that were written since the platter's version, and what they held between that and
+    /// what is seen, oldest first.
     std::map<std::size_t, std::vector<std::string>> waiting;
     std::set<std::size_t> abandoned;  ///< those among them that no sync will keep any more
     std::vector<std::size_t> sizes;   ///< of the file, since the platter's
