@@ -44,7 +44,7 @@ std::int64_t compact_events(Database& database, int rows) {
 
 /// The oldest entries but the last, with the actions that ended there.
 std::int64_t compact_audit(Database& database, int rows, const ActionStep& step,
-                           NewEntries& entries) {
+                           NewEntries& entries, bool keeps_open) {
   std::int64_t floor = 0;
   std::string hash;
   {
@@ -59,7 +59,10 @@ std::int64_t compact_audit(Database& database, int rows, const ActionStep& step,
             "SELECT 'action' AS what, kind, state, when_s FROM actions WHERE ended = 1 AND "
             "sequence <= ?",
             floor);
-  Query(database, "DELETE FROM actions WHERE ended = 1 AND sequence <= ?").bind(floor).run();
+  Query(database, keeps_open ? "DELETE FROM actions WHERE ended = 1 AND sequence <= ?"
+                             : "DELETE FROM actions WHERE sequence <= ?")
+      .bind(floor)
+      .run();
   std::int64_t gone = database.changes();
   Query(database, "DELETE FROM audit WHERE sequence <= ?").bind(floor).run();
   gone += database.changes();
@@ -88,7 +91,7 @@ Result<std::int64_t> Journal::compact(int rows) {
       gone = compact_events(*database_, rows);
     else
       gone = compact_audit(*database_, rows, {.when = clock_.wall(), .by = options_.instance},
-                           entries);
+                           entries, options_.rules.keeps_open);
     return {};
   });
   if (!done) return tl::unexpected(done.error());

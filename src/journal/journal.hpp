@@ -31,6 +31,7 @@ struct Rules {
   bool one_transaction = true;  ///< the audit entry is written with what it tells of
   bool check_epoch = true;      ///< a writer that was replaced writes nothing
   bool rewrite_log = true;      ///< what a failed sync left is written again before it is read
+  bool keeps_open = true;       ///< compaction leaves actions that are at no end
 };
 
 struct Options {

@@ -298,6 +298,7 @@ void Loop::follow(const Change& change, SimTime now) {
                                  seen.end_state};
       const bool ran = change.kind == ended && seen.end_state != EndState::requeued && seen.started;
       pool->cluster.ended(attempt.number, now, ran ? &finished : nullptr);
+      pool->surprised = pool->surprised || pool->cluster.leaves_out();
       if (Pool* const home = home_of(seen); ran && home != pool && home != nullptr)
         home->cluster.learn(finished);
       ids_.erase(attempt.number);
@@ -416,7 +417,8 @@ void Loop::begin_anew(Pool& pool, SimTime now) {
     if (attempt.seen.phase == JobPhase::ended || pool_of(attempt.seen) != &pool) continue;
     ids_[attempt.number] = id;
     const KnownJob job = known(attempt);
-    const Action* const start = actions_.start_of(id);
+    const bool counts = options_.settings.rules.counts_starts;
+    const Action* const start = counts ? actions_.start_of(id) : nullptr;
     if (attempt.seen.phase == JobPhase::running)
       running.emplace_back(attempt.starts,
                            VirtualCluster::Running{job, attempt.seen.started.value_or(now),

@@ -16,7 +16,8 @@ void Loop::order_jobs(const std::vector<Change>& changes, bool is_first, SimTime
   for (const Change& change : changes) {
     const Attempt& attempt = change.attempt;
     const SeenJob& seen = attempt.seen;
-    if (change.kind == altered) ordering_->alter(attempt.number, change.before, seen);
+    if (change.kind == altered && actions_.settings().rules.leaves_orders)
+      ordering_->alter(attempt.number, change.before, seen);
     // Who came and started since the last reading is told of in another order, and waits no more.
     if (const Attempt* const is = jobs_.find(seen.id); change.kind == arrived && is != nullptr &&
                                                        is->number == attempt.number &&

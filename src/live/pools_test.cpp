@@ -63,6 +63,21 @@ TEST_CASE("a partition that appears later has a pool, also for who waited there 
   CHECK(house.site.see("1").nodes.front().node == "b-0");
 }
 
+TEST_CASE("GPUs of a start on its way are not given away once somebody else has left them") {
+  PoolHouse house(1);
+  house.site.submit("1");
+  house.site.next({PoolHouse::Fate::lost_before});
+  house.turn();
+  house.site.submit("2");
+  house.site.begin("2", on_node_0);  // by hand
+  house.turn();
+  house.site.submit("3");
+  house.site.finish("2");
+  house.turn();
+  CHECK(house.actions() == "start ambiguous");
+  CHECK(house.site.calls().size() == 1);
+}
+
 // Holds ------------------------------------------------------------------------------------------
 
 TEST_CASE("a held job is not told to the policy; released, it is") {

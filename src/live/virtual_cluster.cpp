@@ -49,8 +49,10 @@ void VirtualCluster::restart(const std::vector<Running>& running,
       if (nodes_[node].state == NodeState::drained) cluster_.set_state(node, state);
   };
   drain(NodeState::up);
+  leaves_out_ = false;
   for (const Running& each : running) {
     auto where = placement(each.where);
+    leaves_out_ = leaves_out_ || (!where && are_full(each.where));
     if (!where || ids_.contains(each.job.number)) continue;
     const JobId id = add(each.job, each.advice, now);
     cluster_.claim(id, std::move(*where));
@@ -264,6 +266,18 @@ std::vector<NodeGpus> VirtualCluster::names(const Placement& where) const {
       node.gpus.push_back(std::countr_zero(rest));
   }
   return named;
+}
+
+/// Whether one of the GPUs is there and takes nobody any more.
+bool VirtualCluster::are_full(const std::vector<NodeGpus>& where) const {
+  const std::int64_t most = setup_.packs ? Cluster::max_sharing : 1;
+  return std::ranges::any_of(where, [&](const NodeGpus& each) {
+    const auto found = node_index_.find(each.node);
+    return found != node_index_.end() && std::ranges::any_of(each.gpus, [&](std::int32_t gpu) {
+             return gpu >= 0 && gpu < cluster_.gpus_per_node() &&
+                    std::ssize(cluster_.residents(found->second, gpu)) >= most;
+           });
+  });
 }
 
 /// Nothing where one of the GPUs is not there, on a node that is down, or full.

@@ -62,6 +62,9 @@ class VirtualCluster {
 
   /// It waits from now on; false: it is larger than the pool.
   bool enter(const Waiting& entering, SimTime now);
+  /// Whether somebody was left out because others hold the same GPUs: once they end, it must begin
+  /// anew, or these GPUs would seem free.
+  [[nodiscard]] bool leaves_out() const { return leaves_out_; }
   /// What ran elsewhere is learned from.
   void learn(const FinishedJob& job) const {
     if (setup_.estimator) setup_.estimator.learn(job);
@@ -104,6 +107,7 @@ class VirtualCluster {
   [[nodiscard]] static Cluster make_cluster(const Setup& setup, const std::vector<Node>& nodes);
   JobId add(const KnownJob& job, const Prediction* advice, SimTime now);
   [[nodiscard]] std::optional<Placement> placement(const std::vector<NodeGpus>& where) const;
+  [[nodiscard]] bool are_full(const std::vector<NodeGpus>& where) const;
   [[nodiscard]] std::vector<NodeGpus> names(const Placement& where) const;
   void take(const Plan::Decision& decision, SimTime now, std::vector<Decision>& taken);
   [[nodiscard]] std::vector<JobId> running_on(const Placement& where, JobId except) const;
@@ -122,6 +126,7 @@ class VirtualCluster {
   JobMap<Known> known_;
   std::unordered_map<std::uint64_t, JobId> ids_;
   std::uint32_t entered_ = 0;
+  bool leaves_out_ = false;
   std::vector<JobId> arrived_, ended_, withdrawn_, adopted_;
   std::vector<std::uint32_t> changed_;  // nodes
   SimTime next_call_ = never;

@@ -75,6 +75,7 @@ class Book {
       trace.push_back(fmt::format("{:>9.3f} s  {}", static_cast<double>(when) / 1000,
                                   fmt::format(text, std::forward<Values>(values)...)));
   }
+  [[nodiscard]] bool traces() const { return traces_; }
   /// The first one counts.
   void accuse(Millis when, std::string rule, std::string what) {
     if (violation) return;

@@ -112,8 +112,6 @@ void Inspector::check_effect(const Effect& effect) {
                                           text_of(effect.call)));
 }
 
-void Inspector::after_start(Daemon& /*daemon*/) { check_chain(); }
-
 void Inspector::check_chain() {
   const auto verdict = journal::verify({"/j", site_.disk.vfs()});
   if (!verdict) return accuse("chain", "it cannot be read: " + verdict.error().message);

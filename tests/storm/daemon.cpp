@@ -13,6 +13,7 @@ Result<void> Daemon::start(const Setup& setup) {
                     .wall = [this] { return site_.wall(); }};
   auto journal = journal::Journal::open({.path = "/j",
                                          .instance = fmt::format("host:{}", life_),
+                                         .most_bytes = setup.most_bytes,
                                          .vfs = site_.disk.vfs(),
                                          .rules = setup.rules},
                                         clock);
@@ -66,15 +67,19 @@ void Daemon::pump() {
 
 void Daemon::carry_out(const live::Append& append) {
   if (ends_at("before an append")) return;
+  if (site_.recording) site_.recording(*this, append.batch);
   const Result<void> done = this->append(append.batch);
+  constexpr double mostly = 0.9;
+  if (!done && site_.dice.strikes(Fault::kill_on_error, mostly)) kill("as its disk fails");
   if (over_ || ends_at("after an append")) return;
   if (!done)
     site_.book.note(site_.timeline.now(), "daemon {} cannot append: {}", life_,
                     done.error().message);
   take(loop_->step(live::Appended{done}, site_.wall()));
+  if (done) compact();
 }
 
-Result<void> Daemon::append(const journal::Batch& batch) {
+void Daemon::note_batch(const journal::Batch& batch) {
   for (const journal::NewStep& each : batch.steps)
     site_.book.note(site_.timeline.now(), "daemon {} appends: action {} is {} {}", life_,
                     each.action, name_of(each.step.state), each.step.note);
@@ -87,20 +92,45 @@ Result<void> Daemon::append(const journal::Batch& batch) {
   for (const journal::Event& each : batch.events)
     site_.book.note(site_.timeline.now(), "daemon {} appends: {} {} {}", life_, each.kind,
                     each.subject, each.body);
-  constexpr double often = 0.05;
+}
+
+void Daemon::change(const Danger& danger, const std::function<void()>& change) {
   constexpr std::int64_t most_changes = 12;
-  const bool ends = site_.dice.strikes(Fault::kill_in_append, often);
-  std::int64_t left = ends ? site_.dice.of(Fault::kill_in_append).below(most_changes) : -1;
+  const bool ends = site_.dice.strikes(danger.fault, danger.often);
+  std::int64_t left = ends ? site_.dice.of(danger.fault).below(most_changes) : -1;
   bool stopped = false;
   site_.disk.before_change = [&] {
     if (left-- != 0) return;
     stopped = true;
     site_.disk.stop();
   };
-  auto done = journal_->append(batch);
+  change();
   site_.disk.before_change = nullptr;
-  if (stopped) kill("in an append");
+  if (stopped) kill(danger.where);
+}
+
+Result<void> Daemon::append(const journal::Batch& batch) {
+  if (site_.book.traces()) note_batch(batch);
+  constexpr double often = 0.05;
+  Result<void> done;
+  change({Fault::kill_in_append, often, "in an append"}, [&] { done = journal_->append(batch); });
   return done;
+}
+
+/// As the real one does after an append, but now and then only.
+void Daemon::compact() {
+  constexpr Millis pause = 10'000;
+  if (setup_.most_bytes == 0 || site_.timeline.now() < compact_at_) return;
+  compact_at_ = site_.timeline.now() + pause;
+  if (site_.compacting) site_.compacting(*this);
+  constexpr double often = 0.2;
+  constexpr int rows = 40;
+  Result<std::int64_t> gone = 0;
+  change({Fault::kill_in_compaction, often, "in a compaction"},
+         [&] { gone = journal_->compact(rows); });
+  if (!gone || *gone == 0) return;
+  site_.compacted += *gone;
+  site_.book.note(site_.timeline.now(), "daemon {} has compacted {} rows", life_, *gone);
 }
 
 void Daemon::carry_out(const live::MakeCall& call) {
@@ -134,11 +164,16 @@ void Daemon::carry_out(const live::List& list) {
     if (alive.expired() || over_) return;
     reading_ = false;
     if (ends_at("before a reading is taken")) return;
-    if (listing && (!listing_ || listing->version >= listing_->version)) listing_ = *listing;
     site_.book.note(
         site_.timeline.now(), "daemon {} reads {}: {}", life_, number,
         listing ? fmt::format("version {}", listing->version) : listing.error().message);
-    take(loop_->step(live::Listed{number, listing}, site_.wall()));
+    const auto readings = loop_->counts().readings;
+    auto effects = loop_->step(live::Listed{number, listing}, site_.wall());
+    if (loop_->counts().readings > readings) {
+      listing_ = *listing;
+      if (site_.reading) site_.reading(*this);
+    }
+    take(std::move(effects));
     if (!ends_at("after a reading was taken")) pump();
   });
 }

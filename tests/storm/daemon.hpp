@@ -36,7 +36,13 @@ struct Site {
   std::int64_t epoch = 0;       ///< the newest one that was taken
   std::uint64_t calls = 0;
   std::int64_t kills = 0, restarts = 0;
+  std::int64_t compacted = 0;  ///< rows
   std::function<void(Daemon&, const Sent&)> sending{};
+  /// Before a batch is appended, before the journal is compacted, and after a reading was taken
+  /// that the loop has believed.
+  std::function<void(Daemon&, const journal::Batch&)> recording{};
+  std::function<void(Daemon&)> compacting{};
+  std::function<void(Daemon&)> reading{};
   /// Slow work is asked for; it may answer by telling the daemon, while that is alive.
   std::function<void(const live::Study&, std::function<void(Result<live::Finding>)>)> studying{};
   std::function<void(Daemon&)> over{};  ///< killed, or stopped by itself
@@ -46,6 +52,7 @@ struct Site {
 struct Setup {
   live::LoopOptions options;
   journal::Rules rules{};
+  std::int64_t most_bytes = 0;  ///< above which the journal is compacted; 0: it never is
 };
 
 class Daemon {
@@ -66,7 +73,7 @@ class Daemon {
   [[nodiscard]] const live::Loop& loop() const { return *loop_; }
   [[nodiscard]] journal::Journal& journal() { return *journal_; }
   [[nodiscard]] const live::Modes& modes() const { return setup_.options.settings.modes; }
-  /// The last that it was told of.
+  /// The last that it was told of, and believed.
   [[nodiscard]] const std::optional<Listing>& listing() const { return listing_; }
   void kill(std::string_view where);
   /// Its clock has jumped.
@@ -85,6 +92,15 @@ class Daemon {
   void carry_out(const live::Noted& /*noted*/) {}
   void carry_out(const live::Stop& stop);
   [[nodiscard]] Result<void> append(const journal::Batch& batch);
+  void note_batch(const journal::Batch& batch);
+  void compact();
+  /// Changes the journal, and may be killed at one of the writes.
+  struct Danger {
+    Fault fault;
+    double often;
+    std::string_view where;
+  };
+  void change(const Danger& danger, const std::function<void()>& change);
   void end();
 
   Site& site_;
@@ -98,6 +114,7 @@ class Daemon {
   bool reading_ = false, pumping_ = false;
   bool over_ = false, killed_ = false;
   std::uint64_t timer_ = 0;
+  Millis compact_at_ = 0;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -55,6 +55,7 @@ enum class Fault : std::uint8_t {
   proposer_floods,
   proposer_late,
   proposer_careless,
+  proposer_packs,
   // Who reads code, logs and failures.
   study_lost,
   study_late,
@@ -67,6 +68,7 @@ enum class Fault : std::uint8_t {
   operator_closes_breaker,
   // The disk.
   sync_error,
+  lost_sync,
   write_error,
   read_error,
   disk_full,
@@ -75,13 +77,15 @@ enum class Fault : std::uint8_t {
   // The daemon and its machine.
   kill,
   kill_in_append,
+  kill_in_compaction,
+  kill_on_error,
   long_absence,
   rival,
   new_modes,
   clock_forward,
   clock_back,
 };
-inline constexpr std::size_t fault_kinds = 54;
+inline constexpr std::size_t fault_kinds = 58;
 inline constexpr std::array<Fault, fault_kinds> all_faults = [] {
   std::array<Fault, fault_kinds> all{};
   for (std::size_t i = 0; i < fault_kinds; ++i) all[i] = static_cast<Fault>(i);

@@ -43,10 +43,16 @@ class Inspector {
 
   /// Before a call leaves.
   void sending(Daemon& daemon, const Sent& sent);
+  /// Before a batch is appended.
+  void recording(Daemon& daemon, const journal::Batch& batch);
+  /// After a reading that the loop has believed.
+  void reading(const Daemon& daemon);
+  /// Before the journal is compacted. False: it cannot be read.
+  bool archive(Daemon& daemon);
+  /// The disk has lost what it said it kept: what rests on the record is judged no more.
+  void forget_journal();
   /// After anything happened.
   void look();
-  /// The journal on a disk that works again.
-  void after_start(Daemon& daemon);
   /// Whoever fails in this run is shown for long enough to be dealt with.
   void expect_answers() { expects_answers_ = true; }
   /// What keeps it from being settled; "": nothing.
@@ -65,6 +71,11 @@ class Inspector {
   void check_effect(const Effect& effect);
   [[nodiscard]] bool takes_back(const Action& action) const;
 
+  using JobKey = std::pair<std::string, SimTime>;  // id, submission
+  void check_orders(const journal::Batch& batch);
+  void check_gpus(Daemon& daemon, const journal::Batch& batch);
+  void check_compacted(Daemon& daemon);
+  [[nodiscard]] static std::string unhandled_failure(const Daemon& daemon);
   [[nodiscard]] bool read(Daemon& daemon, Records& records);
   void check_chain();
   void check_calls_on_record(const Records& records);
@@ -93,6 +104,19 @@ class Inspector {
   ModelCluster& cluster_;
   live::Settings settings_;
   bool expects_answers_ = false;
+  bool lied_ = false;
+  struct Archive {
+    std::map<std::int64_t, Action> actions;
+    std::vector<journal::Event> events;
+    std::vector<journal::AuditEntry> entries;
+    std::int64_t last_event = 0, last_entry = 0;
+  };
+  Archive archive_;
+  std::int64_t planned_ = 0;                  // the newest action
+  std::map<std::string, std::int64_t> lost_;  // nodes, and the newest action when one was read so
+  int read_by_ = 0;                           // the daemon that has read last
+  std::map<JobKey, std::set<std::int64_t>> own_orders_;
+  std::set<JobKey> left_alone_, foreign_;  // jobs that somebody else has ordered
   std::size_t effects_seen_ = 0;
   std::map<std::int64_t, std::set<std::uint64_t>> effective_;  // calls by action
   std::map<std::int64_t, int> sends_;

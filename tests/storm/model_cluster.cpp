@@ -19,10 +19,11 @@ std::string text_of(const ActionCall& call) {
 ModelCluster::ModelCluster(Setup setup, Timeline& timeline, Book& book)
     : setup_(setup), timeline_(timeline), book_(book) {
   for (int i = 0; i < setup_.nodes; ++i)
-    nodes_.push_back({.name = fmt::format("n{}", i),
-                      .partition = fmt::format("p{}", i % setup_.partitions),
-                      .holders = std::vector<std::string>(static_cast<std::size_t>(setup_.gpus)),
-                      .drain = {}});
+    nodes_.push_back(
+        {.name = fmt::format("n{}", i),
+         .partition = fmt::format("p{}", i % setup_.partitions),
+         .holders = std::vector<std::vector<std::string>>(static_cast<std::size_t>(setup_.gpus)),
+         .drain = {}});
 }
 
 ModelCluster::Job* ModelCluster::find(const std::string& id) {
@@ -188,7 +189,9 @@ ModelCluster::Said ModelCluster::start_now(Job& job, const ActionCall& call) {
     for (const std::int32_t gpu : each.gpus) {
       if (gpu < 0 || std::cmp_greater_equal(gpu, node->holders.size()))
         return {.refused = "no such GPU"};
-      if (!node->holders[static_cast<std::size_t>(gpu)].empty())
+      const auto& holders = node->holders[static_cast<std::size_t>(gpu)];
+      constexpr std::size_t one = 1;
+      if (holders.size() > one || (holders.size() == one && holders.front() != call.shared_with))
         return {.refused = "a GPU is in use"};
     }
     gpus += static_cast<std::int32_t>(each.gpus.size());

@@ -39,7 +39,7 @@ class ModelCluster final : public Connector {
   };
   struct Node {
     std::string name, partition;
-    std::vector<std::string> holders;  ///< of each GPU; "": free
+    std::vector<std::vector<std::string>> holders;  ///< of each GPU: no job, one, or two
     bool dead = false;
     std::string drain;  ///< the reason; "": none
     std::vector<std::pair<Millis, Millis>> bad{};

@@ -51,7 +51,7 @@ void ModelCluster::begin(Job& job, const std::vector<NodeGpus>& where) {
   seen.nodes = where;
   for (const NodeGpus& each : where)
     for (const std::int32_t gpu : each.gpus)
-      find_node(each.node)->holders[static_cast<std::size_t>(gpu)] = seen.id;
+      find_node(each.node)->holders[static_cast<std::size_t>(gpu)].push_back(seen.id);
   book_.lives[job.life].started = seen.started;
   job.run = ++runs_;
   ++version_;
@@ -66,8 +66,7 @@ void ModelCluster::begin(Job& job, const std::vector<NodeGpus>& where) {
 
 void ModelCluster::leave_gpus(Job& job) {
   for (Node& node : nodes_)
-    for (std::string& holder : node.holders)
-      if (holder == job.seen.id) holder.clear();
+    for (auto& holders : node.holders) std::erase(holders, job.seen.id);
 }
 
 void ModelCluster::end(Job& job, EndState state) {

@@ -61,6 +61,7 @@ class People {
   void propose_for_job();
   void propose_for_failed(const SeenJob& job);
   void propose_careless();
+  void propose_packing();
   [[nodiscard]] live::Finding finding(const live::Study& study);
   [[nodiscard]] live::CauseFound cause_of(const SeenJob& job);
   void offer(live::Proposal proposal);

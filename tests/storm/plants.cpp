@@ -20,7 +20,7 @@ struct OfJournal {
   std::string_view name;
   bool journal::Rules::* rule;
 };
-constexpr std::array<OfLoop, 11> of_loop = {{{"record_first", &live::Rules::record_first},
+constexpr std::array<OfLoop, 13> of_loop = {{{"record_first", &live::Rules::record_first},
                                              {"ambiguous_stops", &live::Rules::ambiguous_stops},
                                              {"reads_outcomes", &live::Rules::reads_outcomes},
                                              {"own_marks_only", &live::Rules::own_marks_only},
@@ -30,12 +30,15 @@ constexpr std::array<OfLoop, 11> of_loop = {{{"record_first", &live::Rules::reco
                                              {"breaker", &live::Rules::breaker},
                                              {"fail_open", &live::Rules::fail_open},
                                              {"obeys_modes", &live::Rules::obeys_modes},
-                                             {"tells_once", &live::Rules::tells_once}}};
-constexpr std::array<OfJournal, 4> of_journal = {
+                                             {"tells_once", &live::Rules::tells_once},
+                                             {"leaves_orders", &live::Rules::leaves_orders},
+                                             {"counts_starts", &live::Rules::counts_starts}}};
+constexpr std::array<OfJournal, 5> of_journal = {
     {{"synchronous", &journal::Rules::synchronous},
      {"one_transaction", &journal::Rules::one_transaction},
      {"one_writer", &journal::Rules::check_epoch},
-     {"rewrite_log", &journal::Rules::rewrite_log}}};
+     {"rewrite_log", &journal::Rules::rewrite_log},
+     {"keeps_open", &journal::Rules::keeps_open}}};
 
 bool still_violated(const Options& options, const std::string& rule) {
   const Outcome outcome = run(options);

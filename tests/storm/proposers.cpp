@@ -70,6 +70,7 @@ void People::proposers() {
   propose_bad_nodes();
   propose_lies();
   propose_careless();
+  propose_packing();
   constexpr double often = 0.3;
   if (proposers_.uniform() < often) propose_for_job();
   if (town_.dice.strikes(proposer_floods, 0.02))
@@ -158,6 +159,27 @@ void People::propose_for_job() {
     proposal.call = {.kind = call.kind, .nodes = {{nodes[index].name, {}}}};
   }
   offer(std::move(proposal));
+}
+
+/// A job that waits may share the GPUs of one that runs.
+void People::propose_packing() {
+  if (!town_.dice.strikes(proposer_packs, 0.3)) return;
+  const Listing* const listing = read_listing();
+  if (listing == nullptr) return;
+  for (const SeenJob& job : listing->jobs) {
+    if (job.phase != JobPhase::queued || job.held) continue;
+    const auto other = std::ranges::find_if(listing->jobs, [&](const SeenJob& each) {
+      return each.phase == JobPhase::running && each.partition == job.partition &&
+             each.gpus == job.gpus;
+    });
+    if (other == listing->jobs.end()) continue;
+    return offer({.call = {.kind = ActionKind::start,
+                           .job = job.id,
+                           .submitted = job.submitted,
+                           .restarts = job.restarts,
+                           .nodes = other->nodes,
+                           .shared_with = other->id}});
+  }
 }
 
 /// What no proposer should ask for: it is for the rules of acting to refuse it.

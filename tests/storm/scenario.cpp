@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <schedmate/estimator.hpp>
 #include <schedmate/scheduler.hpp>
 #include <utility>
@@ -25,9 +26,30 @@ live::VirtualCluster::Setup pool_of(const Scenario& scenario, const std::string&
   const ClusterSpec spec{{partition}};
   live::VirtualCluster::Setup setup;
   setup.name = name;
-  if (auto scheduler = make_scheduler(scenario.policy, {spec}, {}))
+  PolicyOptions options;
+  if (scenario.policy == "lucid") options.add_defaults("profiler=false");
+  if (auto scheduler = make_scheduler(scenario.policy, {spec}, options)) {
     setup.policy = scheduler->decide;
+    setup.packs = scheduler->packs;
+  }
   return setup;
+}
+
+/// Of three jobs in four, by id.
+const Profile* profile_of(const SeenJob& job) {
+  static const std::array<Profile, 3> profiles = [] {
+    constexpr std::array<double, 3> busy = {20, 40, 90};
+    std::array<Profile, 3> made;
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      made.at(i).gpu_util_pct = busy.at(i);
+      made.at(i).memory_mib = 100 * busy.at(i);
+      made.at(i).sharing_score = static_cast<int>(i);
+    }
+    return made;
+  }();
+  constexpr std::size_t kinds = profiles.size() + 1;
+  const std::size_t kind = std::hash<std::string>()(job.id) % kinds;
+  return kind < profiles.size() ? &profiles.at(kind) : nullptr;
 }
 
 }  // namespace
@@ -57,6 +79,14 @@ Scenario scenario_of(const Dice& dice) {
                                                         "backfill_easy"};
   const bool pools = !made.cluster.starts_jobs || random.uniform() < 0.3;
   if (pools) made.policy = policies.at(static_cast<std::size_t>(random.below(policies.size())));
+  Random packing = dice.stream("packing");
+  if (pools && packing.below(3) == 0) {
+    made.policy = "lucid";
+    made.options.profile = profile_of;
+  }
+  Random compaction = dice.stream("compaction");
+  constexpr std::int64_t least = 80'000, most = 400'000;
+  if (compaction.below(2) == 0) made.most_bytes = compaction.between(least, most);
   live::Settings& settings = made.options.settings;
   settings.instance = "storm";
   settings.modes = random_modes(random);
@@ -91,8 +121,8 @@ std::string text_of(const Scenario& scenario) {
   const live::Modes& modes = settings.modes;
   return fmt::format(
       "{} nodes of {} GPUs, {} partitions, {}, {}; modes order {}, recover {}, pack {}, annotate "
-      "{}, notify {}; caps: {} nodes, {} %, {} requeues, {} an hour; reads every {} s, faults stop "
-      "at {} s",
+      "{}, notify {}; caps: {} nodes, {} %, {} requeues, {} an hour; reads every {} s, {}faults "
+      "stop at {} s",
       scenario.cluster.nodes, scenario.cluster.gpus, scenario.cluster.partitions,
       scenario.cluster.starts_jobs ? "the host starts jobs" : "only SchedMate starts jobs",
       scenario.policy.empty() ? scenario.options.ordering ? "orders" : "no pools"
@@ -100,6 +130,7 @@ std::string text_of(const Scenario& scenario) {
       name_of(modes.order), name_of(modes.recover), name_of(modes.pack), name_of(modes.annotate),
       name_of(modes.notify), settings.caps.drained_nodes_max, settings.caps.drained_pct_max,
       settings.caps.requeues_per_job, settings.caps.actions_per_hour, scenario.options.poll.count(),
+      scenario.most_bytes == 0 ? "" : fmt::format("compacts above {} B, ", scenario.most_bytes),
       scenario.until.count());
 }
 

@@ -16,7 +16,8 @@ struct Scenario {
   live::LoopOptions options;
   std::string policy;  ///< "": it starts no jobs
   Seconds until{1800};
-  bool undo_all = false;  ///< an operator does, in the end
+  std::int64_t most_bytes = 0;  ///< of the journal before it is compacted; 0: it never is
+  bool undo_all = false;        ///< an operator does, in the end
 };
 [[nodiscard]] Scenario scenario_of(const Dice& dice);
 [[nodiscard]] live::Modes random_modes(Random& random);

@@ -53,6 +53,7 @@ class Storm {
   void start_in(Millis delay);
   void over(Daemon& daemon);
   void bury();
+  void lose_journal();
   void advance(Millis until);
 
   Options options_;
@@ -85,6 +86,7 @@ void Storm::advance(Millis until) {
 void Storm::break_disk() {
   constexpr double often = 0.02;
   disk_.faults = {.sync_error = often * dice_.rate(Fault::sync_error),
+                  .lost_sync = 0.5 * dice_.rate(Fault::lost_sync),
                   .write_error = often * dice_.rate(Fault::write_error),
                   .read_error = often * dice_.rate(Fault::read_error)};
 }
@@ -131,7 +133,9 @@ void Storm::start_in(Millis delay) {
 void Storm::start() {
   ++lives_;
   ++site_.restarts;
-  Setup setup{.options = scenario_.options, .rules = options_.journal_rules};
+  Setup setup{.options = scenario_.options,
+              .rules = options_.journal_rules,
+              .most_bytes = scenario_.most_bytes};
   setup.options.settings = settings();
   if (lives_ > 1 && dice_.strikes(Fault::new_modes, 0.7)) {
     scenario_.options.settings.modes = random_modes(dice_.of(Fault::new_modes));
@@ -143,6 +147,11 @@ void Storm::start() {
              started ? "starts" : "cannot start: " + started.error().message);
   if (!started) {
     daemon.reset();
+    if (disk_.losses() > 0 && daemons_.empty() && started.error().code == ErrorCode::invalid) {
+      book_.note(timeline_.now(), "operator moves the damaged journal away");
+      disk_.restore({});
+      lose_journal();
+    }
     if (daemons_.empty()) start_in(random_.between(1'000, 10'000));
     return;
   }
@@ -163,7 +172,9 @@ void Storm::bury() {
     if (dice_.strikes(Fault::power_cut, 1)) loss = testing::Loss::all;
     if (dice_.strikes(Fault::torn_writes, 1)) loss = testing::Loss::some;
     if (loss != testing::Loss::process) book_.note(timeline_.now(), "the power goes");
+    const std::int64_t losses = disk_.losses();
     disk_.crash(loss);
+    if (disk_.losses() > losses) lose_journal();
   } else {
     std::erase_if(daemons_, [](const auto& daemon) { return daemon->is_over(); });
   }
@@ -172,6 +183,13 @@ void Storm::bury() {
   if (dice_.strikes(Fault::long_absence, 0.5))
     delay = dice_.of(Fault::long_absence).between(30'000, 900'000);
   if (to_start_ == 0) start_in(delay);
+}
+
+/// It is an earlier one from here on, a damaged one, or none.
+void Storm::lose_journal() {
+  book_.note(timeline_.now(), "the disk has lost what it said it kept");
+  site_.epoch = 0;
+  inspector_.forget_journal();
 }
 
 void Storm::calm() {
@@ -212,6 +230,11 @@ void Storm::settle() {
 
 Outcome Storm::run() {
   site_.sending = [this](Daemon& daemon, const Sent& sent) { inspector_.sending(daemon, sent); };
+  site_.recording = [this](Daemon& daemon, const journal::Batch& batch) {
+    inspector_.recording(daemon, batch);
+  };
+  site_.reading = [this](const Daemon& daemon) { inspector_.reading(daemon); };
+  site_.compacting = [this](Daemon& daemon) { (void)inspector_.archive(daemon); };
   constexpr Seconds enough{900};
   if (scenario_.cluster.remembers >= enough && !dice_.on(Fault::long_absence) &&
       !dice_.on(Fault::new_modes) && scenario_.options.settings.modes.notify != Mode::observe)
@@ -239,7 +262,9 @@ Outcome Storm::run() {
           .boundaries = site_.boundaries,
           .kills = site_.kills,
           .restarts = site_.restarts,
-          .calls = std::ssize(book_.sent)};
+          .calls = std::ssize(book_.sent),
+          .compacted = site_.compacted,
+          .losses = disk_.losses()};
 }
 
 }  // namespace

@@ -33,6 +33,8 @@ struct Outcome {
   FaultSet drawn;
   Seconds until{0};
   std::int64_t boundaries = 0, kills = 0, restarts = 0, calls = 0;
+  std::int64_t compacted = 0;  ///< rows of the journal
+  std::int64_t losses = 0;     ///< power cuts in which a disk lost what it had said it kept
 };
 
 [[nodiscard]] Outcome run(const Options& options);

@@ -69,6 +69,7 @@ void keep(File& file) {
   });
   file.sizes.clear();
   file.named = true;
+  file.promised = false;
 }
 
 /// What is left of a file when the power goes.
@@ -89,6 +90,7 @@ void lose(File& file, Loss loss, Random& random) {
   file.waiting.clear();
   file.abandoned.clear();
   file.sizes.clear();
+  file.promised = false;
 }
 
 /// How the connections to one file share it.
@@ -158,7 +160,7 @@ struct FaultyDisk::State {
   DiskImage image;
   std::map<std::string, Sharing> sharing;
   bool stopped = false;
-  std::int64_t changes = 0, syncs = 0, failures = 0;
+  std::int64_t changes = 0, syncs = 0, failures = 0, losses = 0;
 
   // The file system's functions.
   static State& of(sqlite3_vfs* vfs) { return *static_cast<State*>(vfs->pAppData); }
@@ -336,6 +338,10 @@ int FaultyDisk::State::sync(sqlite3_file* file, int /*flags*/) {
     for (const auto& [sector, older] : there.waiting) there.abandoned.insert(sector);
     return SQLITE_IOERR_FSYNC;
   }
+  if (state.fails(state.disk.faults.lost_sync)) {
+    there.promised = true;
+    return SQLITE_OK;
+  }
   keep(there);
   if (std::exchange(handle.names_folder, false)) state.keep_names();
   return SQLITE_OK;
@@ -460,6 +466,7 @@ const DiskImage& FaultyDisk::image() const { return state_->image; }
 std::int64_t FaultyDisk::changes() const { return state_->changes; }
 std::int64_t FaultyDisk::syncs() const { return state_->syncs; }
 std::int64_t FaultyDisk::failures() const { return state_->failures; }
+std::int64_t FaultyDisk::losses() const { return state_->losses; }
 
 void FaultyDisk::restore(const DiskImage& image) {
   state_->work_again();
@@ -474,6 +481,9 @@ void FaultyDisk::crash(Loss loss) {
   const auto survives = [&](bool surely) {
     return surely || (loss == Loss::some && random.uniform() < 0.5);
   };
+  const auto promised = [](const auto& each) { return each.second.promised; };
+  if (std::ranges::any_of(image.files, promised) || std::ranges::any_of(image.deleted, promised))
+    ++state_->losses;
   for (auto& [path, file] : image.files) lose(file, loss, random);
   std::erase_if(image.files, [&](const auto& each) { return !survives(each.second.named); });
   for (auto& [path, file] : image.deleted) {

@@ -20,6 +20,7 @@ namespace schedmate::testing {
 struct DiskFaults {
   /// Chances of each operation to fail.
   double sync_error = 0;   ///< and what it should have kept is lost unless it is written again
+  double lost_sync = 0;    ///< it succeeds, and keeps nothing: the next one may
   double write_error = 0;  ///< a part of it is written
   double read_error = 0;   ///< a part of it is read
   /// Bytes of all files together, above which a write fails, half done.
@@ -42,6 +43,7 @@ struct DiskImage {
     std::set<std::size_t> abandoned;  ///< those among them that no sync will keep any more
     std::vector<std::size_t> sizes;   ///< of the file, since the platter's
     bool named = false;               ///< its name survives a power cut
+    bool promised = false;            ///< a sync said that it kept what it did not
   };
   std::map<std::string, File> files;
   std::map<std::string, File> deleted;  ///< those whose deletion may not survive
@@ -72,6 +74,8 @@ class FaultyDisk {
 
   [[nodiscard]] std::int64_t changes() const;  ///< operations so far that changed it
   [[nodiscard]] std::int64_t syncs() const;
+  /// Crashes that may have lost what a sync said it kept.
+  [[nodiscard]] std::int64_t losses() const;
   [[nodiscard]] std::int64_t failures() const;  ///< operations that failed by chance or for room
 
  private:

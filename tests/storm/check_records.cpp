@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is checked of batches before they are appended, and of the journal as it is compacted.
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "tests/storm/inspector.hpp"
+
+namespace schedmate::storm {
+namespace {
+
+/// Of the loop's own ordering of the queue, not of slow work or of an operator.
+bool orders_the_queue(const Action& action) {
+  return action.call.kind == ActionKind::set_order && action.undoes == 0 && !action.why.empty() &&
+         (action.why.front().starts_with("expected to run") ||
+          action.why.front().starts_with("nothing is known of it"));
+}
+
+bool starts_by_policy(const Action& action) {
+  return action.call.kind == ActionKind::start && action.why.empty();
+}
+
+using Gpu = std::pair<std::string, std::int32_t>;
+using Holders = std::map<Gpu, std::set<std::string>>;
+
+void hold(Holders& holders, const std::vector<NodeGpus>& where, const std::string& job) {
+  for (const NodeGpus& each : where)
+    for (const std::int32_t gpu : each.gpus) holders[{each.node, gpu}].insert(job);
+}
+
+}  // namespace
+
+void Inspector::recording(Daemon& daemon, const journal::Batch& batch) {
+  if (daemon.journal().epoch() < site_.epoch) return;  // it will be refused
+  if (!batch.actions.empty()) planned_ = batch.actions.back().id;
+  check_orders(batch);
+  if (std::ranges::any_of(batch.actions, starts_by_policy)) check_gpus(daemon, batch);
+}
+
+/// An order that somebody else has set counts at once for the daemon that reads it, and for all
+/// later ones when that daemon reads again: by then it is on record.
+void Inspector::reading(const Daemon& daemon) {
+  if (std::exchange(read_by_, daemon.life()) == daemon.life()) left_alone_.merge(foreign_);
+  foreign_.clear();
+  for (const SeenNode& node : daemon.listing()->nodes)
+    if (node.state != NodeState::up) lost_[node.name] = planned_;
+  for (const SeenJob& job : daemon.listing()->jobs) {
+    if (job.phase != JobPhase::queued || job.order == 0) continue;
+    const JobKey key{job.id, job.submitted};
+    const auto own = own_orders_.find(key);
+    if (own == own_orders_.end() || !own->second.contains(job.order)) foreign_.insert(key);
+  }
+}
+
+/// What a human has ordered the loop's ordering does not order any more.
+void Inspector::check_orders(const journal::Batch& batch) {
+  for (const Action& action : batch.actions) {
+    if (!orders_the_queue(action)) continue;
+    const JobKey key{action.call.job, action.call.submitted};
+    if (left_alone_.contains(key) || foreign_.contains(key))
+      accuse("orders", fmt::format("action {} orders job {}, for which somebody else had set an "
+                                   "order",
+                                   action.id, action.call.job));
+    own_orders_[key].insert(action.call.order);
+  }
+}
+
+/// A start that a policy decides on is planned for GPUs that nobody holds, in the last reading or
+/// by a start on its way, but the job that it says it shares them with. A start counts no more once
+/// its job was read as held, or its node as out of service: it will be refused.
+void Inspector::check_gpus(Daemon& daemon, const journal::Batch& batch) {
+  if (!daemon.listing()) return;
+  Holders holders;
+  std::set<AttemptKey> waiting;
+  for (const SeenJob& job : daemon.listing()->jobs) {
+    if (job.phase == JobPhase::running) hold(holders, job.nodes, job.id);
+    if (job.phase == JobPhase::queued && !job.held)
+      waiting.insert({job.id, job.submitted, job.restarts});
+  }
+  const testing::DiskFaults faults = std::exchange(site_.disk.faults, {});
+  const auto open = daemon.journal().open_actions();
+  site_.disk.faults = faults;
+  if (!open) return;
+  const auto ends = [&](const Action& action) {
+    return std::ranges::any_of(batch.steps, [&](const journal::NewStep& step) {
+      return step.action == action.id && !is_in_flight(step.step.state);
+    });
+  };
+  for (const Action& action : *open)
+    if (starts_by_policy(action) && is_in_flight(action.state()) && !ends(action) &&
+        waiting.contains({action.call.job, action.call.submitted, action.call.restarts}) &&
+        action.id > lost_[action.call.nodes.front().node])
+      hold(holders, action.call.nodes, action.call.job);
+  for (const Action& action : batch.actions) {
+    if (!starts_by_policy(action) || action.mode == Mode::shadow) continue;
+    for (const NodeGpus& each : action.call.nodes)
+      for (const std::int32_t gpu : each.gpus)
+        for (const std::string& holder : holders[{each.node, gpu}])
+          if (holder != action.call.shared_with)
+            return accuse("gpus", fmt::format("action {} starts job {} on GPU {} of {}, which job "
+                                              "{} holds",
+                                              action.id, action.call.job, gpu, each.node, holder));
+    hold(holders, action.call.nodes, action.call.job);
+  }
+}
+
+/// All that the journal holds, before some of it goes.
+bool Inspector::archive(Daemon& daemon) {
+  constexpr std::size_t most = 100'000;
+  const testing::DiskFaults faults = std::exchange(site_.disk.faults, {});
+  const auto actions = daemon.journal().actions(0, most);
+  const auto events = daemon.journal().events(archive_.last_event, most);
+  const auto entries = journal::audit_entries({"/j", site_.disk.vfs()}, archive_.last_entry, most);
+  site_.disk.faults = faults;
+  if (!actions || !events || !entries) return false;
+  for (const Action& action : *actions) archive_.actions.insert_or_assign(action.id, action);
+  for (const journal::Event& event : *events) {
+    archive_.events.push_back(event);
+    archive_.last_event = event.id;
+  }
+  for (const journal::AuditEntry& entry : *entries) {
+    archive_.entries.push_back(entry);
+    archive_.last_entry = entry.sequence;
+  }
+  return true;
+}
+
+/// What compaction removed had ended, and its summary tells of all of it.
+void Inspector::check_compacted(Daemon& daemon) {
+  constexpr std::size_t most = 100'000;
+  const auto actions = daemon.journal().actions(0, most);
+  const auto events = daemon.journal().events(0, most);
+  const auto summaries = daemon.journal().summaries();
+  if (!actions || !events || !summaries) return accuse("chain", "the journal cannot be read");
+  std::set<std::int64_t> there;
+  for (const Action& action : *actions) there.insert(action.id);
+  for (const auto& [id, action] : archive_.actions)
+    if (!there.contains(id) && !is_end(action.call.kind, action.state()))
+      return accuse("compaction",
+                    fmt::format("action {} is gone, and was {}", id, name_of(action.state())));
+  std::int64_t told_actions = std::ssize(*actions), told_events = std::ssize(*events);
+  for (const journal::Summary& each : *summaries)
+    (each.what == "action" ? told_actions : told_events) += each.number;
+  if (told_actions != std::ssize(archive_.actions) || told_events != std::ssize(archive_.events))
+    accuse("compaction",
+           fmt::format("of {} actions and {} events the journal tells of {} and {}",
+                       archive_.actions.size(), archive_.events.size(), told_actions, told_events));
+}
+
+/// From here on the journal is another one than it was: a disk has lost what it said it kept.
+void Inspector::forget_journal() {
+  lied_ = true;
+  archive_ = {};
+  sends_.clear();
+  effective_.clear();
+  own_orders_.clear();
+  left_alone_.clear();
+  foreign_.clear();
+  lost_.clear();
+}
+
+}  // namespace schedmate::storm
