@@ -105,6 +105,7 @@ void Inspector::check_effect(const Effect& effect) {
       !effect.before.starts_with(own_mark))
     accuse("own_marks_only", fmt::format("{} lifts what a human has done (\"{}\")",
                                          text_of(effect.call), effect.before));
+  if (effect.sent <= judged_from_) return;
   auto& calls = effective_[effect.action];
   calls.insert(effect.sent);
   if (calls.size() > 1 && kind != ActionKind::set_order)

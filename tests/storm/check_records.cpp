@@ -31,6 +31,17 @@ void hold(Holders& holders, const std::vector<NodeGpus>& where, const std::strin
     for (const std::int32_t gpu : each.gpus) holders[{each.node, gpu}].insert(job);
 }
 
+/// Whether nobody else holds one of the GPUs of this start.
+bool is_alone(const Holders& holders, const ActionCall& call) {
+  return std::ranges::all_of(call.nodes, [&](const NodeGpus& each) {
+    return std::ranges::all_of(each.gpus, [&](std::int32_t gpu) {
+      return std::ranges::all_of(holders.at({each.node, gpu}), [&](const std::string& job) {
+        return job == call.job || job == call.shared_with;
+      });
+    });
+  });
+}
+
 }  // namespace
 
 void Inspector::recording(Daemon& daemon, const journal::Batch& batch) {
@@ -70,7 +81,8 @@ void Inspector::check_orders(const journal::Batch& batch) {
 
 /// A start that a policy decides on is planned for GPUs that nobody holds, in the last reading or
 /// by a start on its way, but the job that it says it shares them with. A start counts no more once
-/// its job was read as held, or its node as out of service: it will be refused.
+/// its job was read as held, its node as out of service, or one of its GPUs as somebody else's: it
+/// will be refused.
 void Inspector::check_gpus(Daemon& daemon, const journal::Batch& batch) {
   if (!daemon.listing()) return;
   Holders holders;
@@ -89,11 +101,16 @@ void Inspector::check_gpus(Daemon& daemon, const journal::Batch& batch) {
       return step.action == action.id && !is_in_flight(step.step.state);
     });
   };
+  std::vector<const Action*> coming;
   for (const Action& action : *open)
     if (starts_by_policy(action) && is_in_flight(action.state()) && !ends(action) &&
-        waiting.contains({action.call.job, action.call.submitted, action.call.restarts}) &&
-        action.id > lost_[action.call.nodes.front().node])
-      hold(holders, action.call.nodes, action.call.job);
+        waiting.contains({action.call.job, action.call.submitted, action.call.restarts}))
+      coming.push_back(&action);
+  Holders all = holders;
+  for (const Action* const action : coming) hold(all, action->call.nodes, action->call.job);
+  for (const Action* const action : coming)
+    if (action->id > lost_[action->call.nodes.front().node] && is_alone(all, action->call))
+      hold(holders, action->call.nodes, action->call.job);
   for (const Action& action : batch.actions) {
     if (!starts_by_policy(action) || action.mode == Mode::shadow) continue;
     for (const NodeGpus& each : action.call.nodes)
@@ -153,6 +170,7 @@ void Inspector::check_compacted(Daemon& daemon) {
 /// From here on the journal is another one than it was: a disk has lost what it said it kept.
 void Inspector::forget_journal() {
   lied_ = true;
+  judged_from_ = site_.calls;
   archive_ = {};
   sends_.clear();
   effective_.clear();

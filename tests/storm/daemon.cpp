@@ -194,6 +194,7 @@ void Daemon::carry_out(const live::Answer& answer) {
 }
 
 void Daemon::carry_out(const live::Stop& stop) {
+  ++site_.stops;
   site_.book.note(site_.timeline.now(), "daemon {} stops: {}", life_, stop.error.message);
   end();
 }

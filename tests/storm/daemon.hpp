@@ -36,6 +36,7 @@ struct Site {
   std::int64_t epoch = 0;       ///< the newest one that was taken
   std::uint64_t calls = 0;
   std::int64_t kills = 0, restarts = 0;
+  std::int64_t stops = 0;      ///< lives that did not begin, or ended by themselves
   std::int64_t compacted = 0;  ///< rows
   std::function<void(Daemon&, const Sent&)> sending{};
   /// Before a batch is appended, before the journal is compacted, and after a reading was taken

@@ -105,6 +105,7 @@ class Inspector {
   live::Settings settings_;
   bool expects_answers_ = false;
   bool lied_ = false;
+  std::uint64_t judged_from_ = 0;  // calls up to this one are of a journal that is lost
   struct Archive {
     std::map<std::int64_t, Action> actions;
     std::vector<journal::Event> events;

@@ -54,6 +54,7 @@ class Storm {
   void over(Daemon& daemon);
   void bury();
   void lose_journal();
+  void move_away_damaged();
   void advance(Millis until);
 
   Options options_;
@@ -133,6 +134,7 @@ void Storm::start_in(Millis delay) {
 void Storm::start() {
   ++lives_;
   ++site_.restarts;
+  move_away_damaged();
   Setup setup{.options = scenario_.options,
               .rules = options_.journal_rules,
               .most_bytes = scenario_.most_bytes};
@@ -147,11 +149,7 @@ void Storm::start() {
              started ? "starts" : "cannot start: " + started.error().message);
   if (!started) {
     daemon.reset();
-    if (disk_.losses() > 0 && daemons_.empty() && started.error().code == ErrorCode::invalid) {
-      book_.note(timeline_.now(), "operator moves the damaged journal away");
-      disk_.restore({});
-      lose_journal();
-    }
+    ++site_.stops;
     if (daemons_.empty()) start_in(random_.between(1'000, 10'000));
     return;
   }
@@ -174,7 +172,10 @@ void Storm::bury() {
     if (loss != testing::Loss::process) book_.note(timeline_.now(), "the power goes");
     const std::int64_t losses = disk_.losses();
     disk_.crash(loss);
-    if (disk_.losses() > losses) lose_journal();
+    if (disk_.losses() > losses) {
+      site_.stops = 0;
+      lose_journal();
+    }
   } else {
     std::erase_if(daemons_, [](const auto& daemon) { return daemon->is_over(); });
   }
@@ -183,6 +184,16 @@ void Storm::bury() {
   if (dice_.strikes(Fault::long_absence, 0.5))
     delay = dice_.of(Fault::long_absence).between(30'000, 900'000);
   if (to_start_ == 0) start_in(delay);
+}
+
+/// After a disk has lied, once no daemon can work with the journal: what its errors ask for.
+void Storm::move_away_damaged() {
+  constexpr std::int64_t enough = 3;
+  if (disk_.losses() == 0 || site_.stops < enough || !daemons_.empty()) return;
+  site_.stops = 0;
+  book_.note(timeline_.now(), "operator moves the damaged journal away");
+  disk_.restore({});
+  lose_journal();
 }
 
 /// It is an earlier one from here on, a damaged one, or none.
@@ -214,7 +225,9 @@ void Storm::settle() {
     if (Daemon* const daemon = newest(); daemon != nullptr) {
       if (scenario_.undo_all) people_.undo_one();
       // Pools ask again and again.
-      if (scenario_.options.pool && daemon->modes().order == Mode::approve) people_.approve_all();
+      const live::Modes& modes = daemon->modes();
+      if (scenario_.options.pool && (modes.order == Mode::approve || modes.pack == Mode::approve))
+        people_.approve_all();
       why = inspector_.unsettled(*daemon);
       if (why.empty()) break;
     }
