@@ -411,6 +411,7 @@ void Loop::decide(SimTime now) {
 void Loop::begin_anew(Pool& pool, SimTime now) {
   pool.surprised = false;
   ++counts_.anew;
+  constexpr std::uint64_t on_its_way = UINT64_MAX;
   std::vector<std::pair<std::uint64_t, VirtualCluster::Running>> running;
   std::vector<VirtualCluster::Waiting> waiting;
   for (const auto& [id, attempt] : jobs_.all()) {
@@ -424,13 +425,15 @@ void Loop::begin_anew(Pool& pool, SimTime now) {
                            VirtualCluster::Running{job, attempt.seen.started.value_or(now),
                                                    attempt.seen.nodes, advice_on(id)});
     else if (start != nullptr)
-      running.emplace_back(UINT64_MAX,
-                           VirtualCluster::Running{job, now, start->call.nodes, advice_on(id)});
+      running.emplace_back(on_its_way,
+                           VirtualCluster::Running{job, now, start->call.nodes, advice_on(id),
+                                                   !start->call.shared_with.empty()});
     else if (!attempt.seen.held && !not_before_.contains(attempt.number))
       waiting.push_back({job, is_measured(attempt.seen), advice_on(id)});
   }
   std::ranges::sort(running, {}, [](const auto& each) {
-    return std::tuple(each.second.since, each.first, each.second.job.number);
+    const bool comes = each.first == on_its_way;  // its time is of another clock than the others'
+    return std::tuple(comes, each.second.since, each.first, each.second.job.number);
   });
   std::ranges::sort(waiting, {}, [](const VirtualCluster::Waiting& each) {
     return std::tuple(each.job.submit, each.job.number);

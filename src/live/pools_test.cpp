@@ -78,6 +78,20 @@ TEST_CASE("GPUs of a start on its way are not given away once somebody else has 
   CHECK(house.site.calls().size() == 1);
 }
 
+TEST_CASE("what runs holds its GPUs before a start on its way does, whatever the clocks say") {
+  PoolHouse house(1);
+  house.site.submit("1").gpus = 1;
+  house.site.next({PoolHouse::Fate::lost_before});
+  house.turn();
+  house.site.submit("2").gpus = 2;
+  house.site.begin("2", {{"a-0", {0, 1}}});  // by hand
+  house.site.change("2").started = house.site.now() + Seconds(100);
+  house.site.submit("3").gpus = 2;
+  house.turns(2);
+  REQUIRE(runs(house, "3"));
+  CHECK(house.site.see("3").nodes == std::vector<NodeGpus>{{"a-0", {2, 3}}});
+}
+
 // Holds ------------------------------------------------------------------------------------------
 
 TEST_CASE("a held job is not told to the policy; released, it is") {

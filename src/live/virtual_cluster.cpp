@@ -52,8 +52,10 @@ void VirtualCluster::restart(const std::vector<Running>& running,
   leaves_out_ = false;
   for (const Running& each : running) {
     auto where = placement(each.where);
-    leaves_out_ = leaves_out_ || (!where && are_full(each.where));
-    if (!where || ids_.contains(each.job.number)) continue;
+    const std::int64_t most = each.shares && setup_.packs ? Cluster::max_sharing - 1 : 0;
+    const bool is_crowded = have_more(each.where, most);
+    leaves_out_ = leaves_out_ || is_crowded;
+    if (!where || is_crowded || ids_.contains(each.job.number)) continue;
     const JobId id = add(each.job, each.advice, now);
     cluster_.claim(id, std::move(*where));
     JobInfo& info = infos_.at(id);
@@ -268,14 +270,13 @@ std::vector<NodeGpus> VirtualCluster::names(const Placement& where) const {
   return named;
 }
 
-/// Whether one of the GPUs is there and takes nobody any more.
-bool VirtualCluster::are_full(const std::vector<NodeGpus>& where) const {
-  const std::int64_t most = setup_.packs ? Cluster::max_sharing : 1;
+/// Whether more than `most` jobs hold one of these GPUs.
+bool VirtualCluster::have_more(const std::vector<NodeGpus>& where, std::int64_t most) const {
   return std::ranges::any_of(where, [&](const NodeGpus& each) {
     const auto found = node_index_.find(each.node);
     return found != node_index_.end() && std::ranges::any_of(each.gpus, [&](std::int32_t gpu) {
              return gpu >= 0 && gpu < cluster_.gpus_per_node() &&
-                    std::ssize(cluster_.residents(found->second, gpu)) >= most;
+                    std::ssize(cluster_.residents(found->second, gpu)) > most;
            });
   });
 }

@@ -117,9 +117,11 @@ void Inspector::check_gpus(Daemon& daemon, const journal::Batch& batch) {
       for (const std::int32_t gpu : each.gpus)
         for (const std::string& holder : holders[{each.node, gpu}])
           if (holder != action.call.shared_with)
-            return accuse("gpus", fmt::format("action {} starts job {} on GPU {} of {}, which job "
-                                              "{} holds",
-                                              action.id, action.call.job, gpu, each.node, holder));
+            return accuse(
+                "gpus", fmt::format("action {} starts job {} on GPU {} of {}, which job {} holds, "
+                                    "and says that it shares with \"{}\"",
+                                    action.id, action.call.job, gpu, each.node, holder,
+                                    action.call.shared_with));
     hold(holders, action.call.nodes, action.call.job);
   }
 }
