@@ -414,6 +414,10 @@ void Loop::begin_anew(Pool& pool, SimTime now) {
   constexpr std::uint64_t on_its_way = UINT64_MAX;
   std::vector<std::pair<std::uint64_t, VirtualCluster::Running>> running;
   std::vector<VirtualCluster::Waiting> waiting;
+  const auto number_of = [&](const std::string& id) {
+    const Attempt* const job = jobs_.find(id);
+    return job == nullptr ? 0 : job->number;
+  };
   for (const auto& [id, attempt] : jobs_.all()) {
     if (attempt.seen.phase == JobPhase::ended || pool_of(attempt.seen) != &pool) continue;
     ids_[attempt.number] = id;
@@ -427,7 +431,7 @@ void Loop::begin_anew(Pool& pool, SimTime now) {
     else if (start != nullptr)
       running.emplace_back(on_its_way,
                            VirtualCluster::Running{job, now, start->call.nodes, advice_on(id),
-                                                   !start->call.shared_with.empty()});
+                                                   number_of(start->call.shared_with)});
     else if (!attempt.seen.held && !not_before_.contains(attempt.number))
       waiting.push_back({job, is_measured(attempt.seen), advice_on(id)});
   }

@@ -52,10 +52,9 @@ void VirtualCluster::restart(const std::vector<Running>& running,
   leaves_out_ = false;
   for (const Running& each : running) {
     auto where = placement(each.where);
-    const std::int64_t most = each.shares && setup_.packs ? Cluster::max_sharing - 1 : 0;
-    const bool is_crowded = have_more(each.where, most);
-    leaves_out_ = leaves_out_ || is_crowded;
-    if (!where || is_crowded || ids_.contains(each.job.number)) continue;
+    const bool crowded = is_crowded(each);
+    leaves_out_ = leaves_out_ || crowded;
+    if (!where || crowded || ids_.contains(each.job.number)) continue;
     const JobId id = add(each.job, each.advice, now);
     cluster_.claim(id, std::move(*where));
     JobInfo& info = infos_.at(id);
@@ -270,13 +269,17 @@ std::vector<NodeGpus> VirtualCluster::names(const Placement& where) const {
   return named;
 }
 
-/// Whether more than `most` jobs hold one of these GPUs.
-bool VirtualCluster::have_more(const std::vector<NodeGpus>& where, std::int64_t most) const {
-  return std::ranges::any_of(where, [&](const NodeGpus& each) {
+/// Whether others leave it no room on one of its GPUs.
+bool VirtualCluster::is_crowded(const Running& running) const {
+  const std::int64_t most = setup_.packs ? Cluster::max_sharing : 1;
+  const auto is_other = [&](JobId id) { return known_.at(id).job.number != *running.only_beside; };
+  return std::ranges::any_of(running.where, [&](const NodeGpus& each) {
     const auto found = node_index_.find(each.node);
     return found != node_index_.end() && std::ranges::any_of(each.gpus, [&](std::int32_t gpu) {
-             return gpu >= 0 && gpu < cluster_.gpus_per_node() &&
-                    std::ssize(cluster_.residents(found->second, gpu)) > most;
+             if (gpu < 0 || gpu >= cluster_.gpus_per_node()) return false;
+             const auto residents = cluster_.residents(found->second, gpu);
+             return std::ssize(residents) >= most ||
+                    (running.only_beside && std::ranges::any_of(residents, is_other));
            });
   });
 }

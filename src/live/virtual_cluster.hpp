@@ -48,7 +48,8 @@ class VirtualCluster {
     SimTime since;
     std::vector<NodeGpus> where;
     const Prediction* advice = nullptr;  ///< as in Waiting
-    bool shares = true;  ///< false: where others hold one of its GPUs it is left out
+    /// A start on its way: it is left out where somebody else than this job holds one of its GPUs.
+    std::optional<std::uint64_t> only_beside{};
   };
   /// The policy begins anew: those that run, in order of their starts, and those that wait, in
   /// order of submission. What runs on GPUs that are not there (any more) is left out, and where
@@ -108,7 +109,7 @@ class VirtualCluster {
   [[nodiscard]] static Cluster make_cluster(const Setup& setup, const std::vector<Node>& nodes);
   JobId add(const KnownJob& job, const Prediction* advice, SimTime now);
   [[nodiscard]] std::optional<Placement> placement(const std::vector<NodeGpus>& where) const;
-  [[nodiscard]] bool have_more(const std::vector<NodeGpus>& where, std::int64_t most) const;
+  [[nodiscard]] bool is_crowded(const Running& running) const;
   [[nodiscard]] std::vector<NodeGpus> names(const Placement& where) const;
   void take(const Plan::Decision& decision, SimTime now, std::vector<Decision>& taken);
   [[nodiscard]] std::vector<JobId> running_on(const Placement& where, JobId except) const;
