@@ -428,7 +428,7 @@ void Loop::begin_anew(Pool& pool, SimTime now) {
       running.emplace_back(attempt.starts,
                            VirtualCluster::Running{job, attempt.seen.started.value_or(now),
                                                    attempt.seen.nodes, advice_on(id)});
-    else if (start != nullptr)
+    else if (start != nullptr && !attempt.seen.held)  // else it will be refused
       running.emplace_back(on_its_way,
                            VirtualCluster::Running{job, now, start->call.nodes, advice_on(id),
                                                    number_of(start->call.shared_with)});

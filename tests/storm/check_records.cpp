@@ -103,13 +103,14 @@ void Inspector::check_gpus(Daemon& daemon, const journal::Batch& batch) {
   };
   std::vector<const Action*> coming;
   for (const Action& action : *open)
-    if (starts_by_policy(action) && is_in_flight(action.state()) && !ends(action) &&
+    if (action.call.kind == ActionKind::start && is_in_flight(action.state()) && !ends(action) &&
         waiting.contains({action.call.job, action.call.submitted, action.call.restarts}))
       coming.push_back(&action);
   Holders all = holders;
   for (const Action* const action : coming) hold(all, action->call.nodes, action->call.job);
   for (const Action* const action : coming)
-    if (action->id > lost_[action->call.nodes.front().node] && is_alone(all, action->call))
+    if (starts_by_policy(*action) && action->id > lost_[action->call.nodes.front().node] &&
+        is_alone(all, action->call))
       hold(holders, action->call.nodes, action->call.job);
   for (const Action& action : batch.actions) {
     if (!starts_by_policy(action) || action.mode == Mode::shadow) continue;
@@ -176,7 +177,6 @@ void Inspector::forget_journal() {
   archive_ = {};
   sends_.clear();
   effective_.clear();
-  own_orders_.clear();
   left_alone_.clear();
   foreign_.clear();
   lost_.clear();
