@@ -423,12 +423,15 @@ void Loop::begin_anew(Pool& pool, SimTime now) {
     ids_[attempt.number] = id;
     const KnownJob job = known(attempt);
     const bool counts = options_.settings.rules.counts_starts;
-    const Action* const start = counts ? actions_.start_of(id) : nullptr;
+    const Action* start = counts ? actions_.start_of(id) : nullptr;
+    // That of a held job, or of an earlier attempt, will be refused.
+    if (start != nullptr && (attempt.seen.held || start->call.restarts != attempt.seen.restarts))
+      start = nullptr;
     if (attempt.seen.phase == JobPhase::running)
       running.emplace_back(attempt.starts,
                            VirtualCluster::Running{job, attempt.seen.started.value_or(now),
                                                    attempt.seen.nodes, advice_on(id)});
-    else if (start != nullptr && !attempt.seen.held)  // else it will be refused
+    else if (start != nullptr)
       running.emplace_back(on_its_way,
                            VirtualCluster::Running{job, now, start->call.nodes, advice_on(id),
                                                    number_of(start->call.shared_with)});
