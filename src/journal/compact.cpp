@@ -42,16 +42,21 @@ std::int64_t compact_events(Database& database, int rows) {
   return database.changes();
 }
 
+struct AuditStep {
+  int rows;
+  ActionStep told;         ///< what the entry about it says
+  bool keeps_open = true;  ///< Rules::keeps_open
+};
+
 /// The oldest entries but the last, with the actions that ended there.
-std::int64_t compact_audit(Database& database, int rows, const ActionStep& step,
-                           NewEntries& entries, bool keeps_open) {
+std::int64_t compact_audit(Database& database, const AuditStep& step, NewEntries& entries) {
   std::int64_t floor = 0;
   std::string hash;
   {
     Query query(database,
                 "SELECT sequence, hash FROM audit WHERE sequence = "
                 "(SELECT min(floor_sequence + ?, head_sequence - 1) FROM state)");
-    if (!query.bind(std::int64_t{rows}).next()) return 0;
+    if (!query.bind(std::int64_t{step.rows}).next()) return 0;
     floor = query.integer(0);
     hash = query.text(1);
   }
@@ -59,8 +64,8 @@ std::int64_t compact_audit(Database& database, int rows, const ActionStep& step,
             "SELECT 'action' AS what, kind, state, when_s FROM actions WHERE ended = 1 AND "
             "sequence <= ?",
             floor);
-  Query(database, keeps_open ? "DELETE FROM actions WHERE ended = 1 AND sequence <= ?"
-                             : "DELETE FROM actions WHERE sequence <= ?")
+  Query(database, step.keeps_open ? "DELETE FROM actions WHERE ended = 1 AND sequence <= ?"
+                                  : "DELETE FROM actions WHERE sequence <= ?")
       .bind(floor)
       .run();
   std::int64_t gone = database.changes();
@@ -70,7 +75,7 @@ std::int64_t compact_audit(Database& database, int rows, const ActionStep& step,
       .bind(floor)
       .bind(hash)
       .run();
-  entries.add(step, "compacted", {{"floor", floor}, {"floor_hash", hash}});
+  entries.add(step.told, "compacted", {{"floor", floor}, {"floor_hash", hash}});
   return gone;
 }
 
@@ -90,8 +95,10 @@ Result<std::int64_t> Journal::compact(int rows) {
     if (events >= audit)
       gone = compact_events(*database_, rows);
     else
-      gone = compact_audit(*database_, rows, {.when = clock_.wall(), .by = options_.instance},
-                           entries, options_.rules.keeps_open);
+      gone = compact_audit(
+          *database_,
+          {rows, {.when = clock_.wall(), .by = options_.instance}, options_.rules.keeps_open},
+          entries);
     return {};
   });
   if (!done) return tl::unexpected(done.error());
