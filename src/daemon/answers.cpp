@@ -78,7 +78,7 @@ http::Reply answer_to(const http::Request& request, const State& state,
     case RouteName::jobs:
       return jobs_reply(request, state);
     case RouteName::job:
-      return job_reply(request, state);
+      return not_found(fmt::format("no job {}", request.ids.at(0)));  // else whole_job()
     case RouteName::why:
       return why_reply(request, state);
     case RouteName::cluster:

@@ -57,6 +57,9 @@ struct State {
 
 [[nodiscard]] http::Reply answer_to(const http::Request& request, const State& state,
                                     const std::shared_ptr<http::EventLog>& events);
+/// Of the route `job`, but for what the history knows (archive.hpp); nothing: there is no such job,
+/// or not for the caller.
+[[nodiscard]] std::optional<Document> whole_job(const http::Request& request, const State& state);
 /// Of the route `audit`, from the journal's file alone: any thread.
 [[nodiscard]] http::Reply audit_reply(const http::Request& request, const std::string& journal);
 [[nodiscard]] http::Reply action_reply(std::int64_t id, const State& state);

@@ -164,9 +164,9 @@ const live::Attempt* seen_job(const http::Request& request, const State& state) 
                                                                                   : nullptr;
 }
 
-http::Reply job_reply(const http::Request& request, const State& state) {
+std::optional<Document> whole_job(const http::Request& request, const State& state) {
   const live::Attempt* const attempt = seen_job(request, state);
-  if (attempt == nullptr) return not_found(fmt::format("no job {}", request.ids.at(0)));
+  if (attempt == nullptr) return std::nullopt;
   const SeenJob& seen = attempt->seen;
   Document made = job_document(seen);
   made["eta"] = state.forecast != nullptr ? eta_of(*state.forecast, seen.id) : Document(nullptr);
@@ -180,7 +180,7 @@ http::Reply job_reply(const http::Request& request, const State& state) {
   made["request"] = request_of_job(seen);
   made["attempts"] = attempts_of(*attempt);
   made["actions"] = actions_of(seen, state);
-  return http::json_reply(made);
+  return made;
 }
 
 /// Jobs of others that it waits for are counted, not named.

@@ -15,6 +15,7 @@
 
 #include "base/own_files.hpp"
 #include "daemon/answers.hpp"
+#include "daemon/archive.hpp"
 #include "daemon/forecasts.hpp"
 #include "daemon/history.hpp"
 #include "daemon/probe_desk.hpp"
@@ -309,11 +310,11 @@ class Daemon {
     if (is_reading(question.request))
       return readings_.take(question.request, question.answer, loop_->jobs());
     if (question.request.route->name == http::RouteName::audit)
-      return auditor_.ask([request = question.request, answer = question.answer,
-                           journal = journal::journal_path(configuration_.state_dir)] {
-        (*answer)(audit_reply(request, journal));
-      });
+      return archive_.audit(question.request, question.answer);
     const State state = this->state();
+    if (question.request.route->name == http::RouteName::job)
+      if (auto job = whole_job(question.request, state))
+        return archive_.job(question.request, question.answer, std::move(*job));
     if (auto decision = decision_of(question.request)) {
       if (auto past = *decision ? past_decision(**decision, state) : std::nullopt)
         return (void)(*question.answer)(std::move(*past));
@@ -406,7 +407,8 @@ class Daemon {
       desk_.probes().follow(attempt->seen, now_);
       if (noted.change == live::Change::Kind::ended) forecasts_.note(attempt->seen);
       if (attempt->seen.phase == JobPhase::ended)
-        studies_.remember(attempt->seen, loop_->lives().find(noted.id));
+        studies_.remember(attempt->seen, loop_->lives().find(noted.id),
+                          desk_.probes().use_of(attempt->seen));
       if (noted.change == live::Change::Kind::started) first_.started(attempt->seen);
     }
     if (noted.change == live::Change::Kind::vanished) desk_.probes().forget(noted.id);
@@ -466,11 +468,12 @@ class Daemon {
   std::string lack_;  // what a mode cannot do on this cluster
   std::vector<http::Metric> metrics_;
   std::optional<Error> failed_;
-  Worker connector_, writer_, thinker_, auditor_;  // they use what stands above, as do those below
+  Worker connector_, writer_, thinker_;  // they use what stands above, as do those below
   Studies studies_{configuration_.session, [this](std::uint64_t loop, live::Studied studied) {
                      inbox_.put(Learned{loop, std::move(studied)});
                    }};
   Readings readings_{configuration_.reader, surroundings_.clock};
+  Archive archive_{configuration_.session, journal::journal_path(configuration_.state_dir)};
 };
 
 }  // namespace

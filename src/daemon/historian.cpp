@@ -29,12 +29,17 @@ JobRecord record_of(const SeenJob& job) {
   return record;
 }
 
-Outcome outcome_of(const SeenJob& job, const std::optional<live::Life>& life) {
+Outcome outcome_of(const Ended& end) {
+  const auto& [job, life, use] = end;
   Outcome outcome;
   outcome.state = job.end_state;
   outcome.start = job.started;
   outcome.end = job.ended;
   if (job.started && job.ended) outcome.duration = std::max(Seconds(0), *job.ended - *job.started);
+  if (use) {
+    outcome.gpu_util_pct = use->gpu_pct_mean;
+    outcome.gpu_memory_mib = use->memory_mib_max;
+  }
   if (!life) return outcome;
   if (life->cause) outcome.fingerprint = life->cause->fingerprint;
   for (const live::Life::Point& each : life->points)
@@ -74,7 +79,8 @@ Result<live::CodeFound> Historian::advise(const SeenJob& job, const Document& do
   return code_found(*advice);
 }
 
-Result<void> Historian::remember_end(const SeenJob& job, const std::optional<live::Life>& life) {
+Result<void> Historian::remember(const Ended& end) {
+  const SeenJob& job = end.job;
   const auto state = this->state();
   if (!state) return tl::unexpected(state.error());
   Store& store = *(*state)->store;
@@ -82,7 +88,7 @@ Result<void> Historian::remember_end(const SeenJob& job, const std::optional<liv
   if (!known) return tl::unexpected(known.error());
   if (!*known)
     if (auto put = store.put(record_of(job)); !put) return put;
-  return store.finish(job.id, outcome_of(job, life));
+  return store.finish(job.id, outcome_of(end));
 }
 
 Result<std::optional<JobRecord>> Historian::find(const std::string& id) {

@@ -56,12 +56,13 @@ void Studies::make(std::uint64_t loop, const live::Study& study, reader::Client*
   });
 }
 
-void Studies::remember(const SeenJob& job, const live::Life* life) {
+void Studies::remember(const SeenJob& job, const live::Life* life, const probe::JobUse* use) {
   if (job.command.empty()) return;
-  std::optional<live::Life> found;
-  if (life != nullptr) found = *life;
-  worker_.ask([this, job, found = std::move(found)] {
-    (void)historian_.remember_end(job, found);  // tried again with the cause, where there is one
+  Ended end{.job = job};
+  if (life != nullptr) end.life = *life;
+  if (use != nullptr) end.use = use->summary();
+  worker_.ask([this, end = std::move(end)] {
+    (void)historian_.remember(end);  // tried again with the cause, where there is one
   });
 }
 

@@ -26,8 +26,9 @@ class Studies {
 
   /// Waits for nobody. `reader` answers no more once this is gone; null: nothing can be read.
   void make(std::uint64_t loop, const live::Study& study, reader::Client* reader);
-  /// It has ended; `life`: what was found of it. Only jobs whose command is known are kept.
-  void remember(const SeenJob& job, const live::Life* life);
+  /// It has ended; what was found of it, and measured of its GPUs. Only jobs whose command is known
+  /// are kept.
+  void remember(const SeenJob& job, const live::Life* life, const probe::JobUse* use);
 
  private:
   Take take_;

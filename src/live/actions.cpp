@@ -173,13 +173,13 @@ ActionRecord Actions::take() {
   for (const std::int64_t id : fresh_) record_.actions.push_back(actions_.at(id));
   fresh_.clear();
   in_record_ = std::exchange(due_, {});
-  std::erase_if(actions_, [](const auto& each) {
-    return is_end(each.second.call.kind, each.second.state());
-  });
+  for (const auto& [id, action] : actions_)
+    if (is_end(action.call.kind, action.state())) over_in_record_.push_back(id);
   return std::exchange(record_, {});
 }
 
 std::vector<DueCall> Actions::recorded() {
+  for (const std::int64_t id : std::exchange(over_in_record_, {})) actions_.erase(id);
   std::vector<DueCall> calls;
   for (const std::int64_t id : std::exchange(in_record_, {})) {
     const auto call = calls_.find(id);

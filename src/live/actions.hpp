@@ -106,7 +106,8 @@ class Actions {
   std::vector<DueCall> recorded();
 
   [[nodiscard]] const Action* find(std::int64_t id) const;
-  /// Those that are on their way, or verified and can be undone.
+  /// Those that are on their way, or verified and can be undone; and those at their ends until
+  /// that is recorded.
   [[nodiscard]] const std::map<std::int64_t, Action>& all() const { return actions_; }
   /// As they were last read.
   [[nodiscard]] const std::map<std::string, SeenNode, std::less<>>& nodes() const { return nodes_; }
@@ -176,6 +177,7 @@ class Actions {
   std::map<std::string, std::int64_t, std::less<>> targets_;  // of those in flight
   std::set<std::int64_t> fresh_;                              // not taken yet
   std::vector<std::int64_t> due_, in_record_;                 // calls
+  std::vector<std::int64_t> over_in_record_;                  // at their ends
   ActionRecord record_;
   std::vector<Action> ended_;
   std::int64_t next_id_;
