@@ -301,6 +301,7 @@ void Loop::follow(const Change& change, SimTime now) {
       if (Pool* const home = home_of(seen); ran && home != pool && home != nullptr)
         home->cluster.learn(finished);
       ids_.erase(attempt.number);
+      bypassing_.erase(seen.id);
       profiles_.erase(attempt.number);
       not_before_.erase(attempt.number);
       shadowed_.erase(attempt.number);
@@ -331,6 +332,10 @@ void Loop::let_in(bool to_profiler, SimTime now) {
       return true;
     Pool* const pool = pool_of(attempt->seen);
     if ((pool == profiler()) != to_profiler) return false;
+    if (to_profiler && skips_profile(*attempt, now)) {
+      bypassing_.insert(id);
+      return false;
+    }
     entering.push_back(attempt);
     return true;
   });

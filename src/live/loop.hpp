@@ -16,6 +16,7 @@
 #include <map>
 #include <optional>
 #include <schedmate/connector.hpp>
+#include <schedmate/scheduler.hpp>
 #include <set>
 #include <string>
 #include <vector>
@@ -39,6 +40,7 @@ struct Profiling {
   std::string pool{};  ///< the partition of its nodes; "": there is no such stage
   Seconds time{200};
   std::int32_t max_gpus = 8;
+  ProfilerStage::Bypass bypass = ProfilerStage::Bypass::none;
 };
 
 struct LoopOptions {
@@ -133,6 +135,7 @@ class Loop {
   [[nodiscard]] Pool* home_of(const SeenJob& job);
   [[nodiscard]] Pool* profiler();
   [[nodiscard]] bool is_measured(const SeenJob& job);
+  [[nodiscard]] bool skips_profile(const Attempt& attempt, SimTime now);
   void end_profiles(SimTime now);
   void let_in(bool to_profiler, SimTime now);
   [[nodiscard]] KnownJob known(const Attempt& attempt);
@@ -158,6 +161,7 @@ class Loop {
   std::vector<std::string> coming_;              // jobs that wait to be let in
   std::map<std::uint64_t, SimTime> profiles_;    // attempts on the profiler, and until when
   std::set<std::int64_t> profiler_calls_;        // actions that have not come back
+  std::set<std::string> bypassing_;              // jobs that need not be measured
   journal::Batch batch_;
   std::vector<Effect> effects_;
   std::vector<Answer> answers_, promised_;  // without a record, and with the batch on its way
