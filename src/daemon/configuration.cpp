@@ -119,6 +119,7 @@ Result<void> make_loop(const Settings& settings, Configuration& configuration) {
   const std::string spec = settings.text("order.policy");
   auto scheduler = read_policy("order.policy", spec, cluster);
   if (!scheduler) return tl::unexpected(scheduler.error());
+  scheduler->advice.clear();  // it comes with each job, as its code is read
   auto estimator = make_estimator(*scheduler, "last_k", {});
   if (!estimator) return of_setting("order.policy", estimator.error());
   const Estimator ordered = *estimator;
@@ -164,6 +165,9 @@ live::Settings acting(const Settings& settings) {
                .breaker_pct = settings.whole("caps.breaker_pct"),
                .burst = settings.whole("caps.burst")};
   made.waits.witness = Seconds(settings.whole("recover.witness_wait_s"));
+  made.waits.hung_restart = Seconds(settings.whole("recover.hung_restart_s"));
+  // It may wait as long as it may run.
+  made.waits.test = 2 * Seconds(settings.whole("recover.test_timeout_s"));
   return made;
 }
 

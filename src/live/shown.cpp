@@ -108,8 +108,12 @@ Shown shown(const Action& action, const Reading& reading, const Settings& settin
   switch (call.kind) {
     case submit:
       return reading.submitted_with(call.token) != nullptr ? Shown::yes : Shown::no;
+    case test_nodes: {
+      const SeenJob* const test = reading.submitted_with(call.token);
+      if (test == nullptr) return Shown::no;
+      return test->phase == JobPhase::ended ? Shown::yes : Shown::begun;
+    }
     case notify:
-    case test_nodes:
     case release_spare:
       return Shown::silent;
     case drain_node:

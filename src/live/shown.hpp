@@ -34,6 +34,7 @@ enum class Shown : std::uint8_t {
   no,      ///< not, or not yet
   other,   ///< somebody else changed the target, or it is gone: it makes no sense any more
   silent,  ///< a reading never shows this kind: the call's answer must do
+  begun,   ///< what is to come to its end has begun
 };
 [[nodiscard]] Shown shown(const Action& action, const Reading& reading, const Settings& settings);
 

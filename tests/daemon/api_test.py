@@ -120,7 +120,8 @@ def misused(daemon, trace):
     ends(2, "nearest: mode.order", "--set", "mode.ordr=act")
     ends(3, "cannot open", "--config", "none.toml")
     ends(3, "a replay needs a trace", "--check")
-    ends(3, "order.policy", "--config", str(site.config), "--set", "order.policy=qssf+sm")
+    ends(2, "unknown policy", "--config", str(site.config), "--set", "order.policy=qssf+fh")
+    ends(0, "sound", "--config", str(site.config), "--set", "order.policy=lucid+sm", "--check")
     ends(4, "schedmated --replay", "--config", str(site.config))
     ends(0, "sound", "--config", str(site.config), "--check")
 
