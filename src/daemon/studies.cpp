@@ -43,9 +43,12 @@ void Studies::make(std::uint64_t loop, const live::Study& study, reader::Client*
   if (reader == nullptr)
     return answer(
         fail(ErrorCode::unsupported, "nothing is read: setting reader.socket names no reader"));
-  auto request = reading_for(study);
+  const auto request = reading_for(study);
   if (!request) return answer(tl::unexpected(request.error()));
-  reader->ask(std::move(*request), [this, answer, study](Result<Document> read) {
+  const SharedReadings::Ask ask = [reader](reader::Request asked, reader::Client::Take take) {
+    reader->ask(std::move(asked), std::move(take));
+  };
+  shared_.ask(ask, *request, [this, answer, study](Result<Document> read) {
     if (!read) return answer(tl::unexpected(read.error()));
     if (study.what != StudyKind::code) return answer(finding_in(study.what, *read));
     worker_.ask([this, answer, job = study.job, facts = std::move(*read)] {

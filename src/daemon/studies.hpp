@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "daemon/historian.hpp"
+#include "daemon/shared_readings.hpp"
 #include "daemon/worker.hpp"
 #include "live/events.hpp"
 #include "reader/client.hpp"
@@ -32,6 +33,7 @@ class Studies {
 
  private:
   Take take_;
+  SharedReadings shared_;
   Historian historian_;  // of the worker's thread
   Worker worker_;        // last: it uses what stands above
 };
