@@ -2,7 +2,6 @@
 #include "daemon/daemon.hpp"
 
 #include <fmt/format.h>
-#include <malloc.h>
 
 #include <atomic>
 #include <memory>
@@ -18,6 +17,7 @@
 #include "daemon/archive.hpp"
 #include "daemon/forecasts.hpp"
 #include "daemon/history.hpp"
+#include "daemon/memory.hpp"
 #include "daemon/probe_desk.hpp"
 #include "daemon/readings.hpp"
 #include "daemon/requests.hpp"
@@ -34,12 +34,6 @@ namespace schedmate::daemon {
 namespace {
 
 constexpr Connector::Deadline call_deadline{4000};  // an end waits for one
-
-/// After large work: what was freed goes back to the system, which malloc would keep.
-void give_back_memory() {
-  constexpr std::size_t much = std::size_t{64} << 20U;
-  if (::mallinfo2().fordblks > much) ::malloc_trim(0);
-}
 
 /// Somebody at the front door.
 struct Visit {
@@ -111,6 +105,7 @@ class Daemon {
     if (auto opened = open_door(); !opened) return opened;
     surroundings_.ready();
     while (!surroundings_.stopped() && !failed_) turn();
+    ending_ = true;
     door_->stop();
     surroundings_.report(summary_of(state()));
     if (failed_) return tl::unexpected(*failed_);
@@ -219,6 +214,15 @@ class Daemon {
     return configuration_.replay->host ? *configuration_.replay->host : configuration_.scheduler;
   }
 
+  /// For a forecast, which is soon over once this process ends: then it starts nobody any more.
+  [[nodiscard]] Scheduler scheduler_of_forecasts() const {
+    Scheduler made = deciding_scheduler();
+    made.decide = [this, decide = made.decide](const View& view, Plan& plan) mutable {
+      if (!ending_) decide(view, plan);
+    };
+    return made;
+  }
+
   /// One at a time, of a reading. As long as it took there is none, or a second.
   void foresee(Listing listing) {
     if (foreseeing_ || surroundings_.clock.now() < next_forecast_)
@@ -226,9 +230,10 @@ class Daemon {
     foreseeing_ = true;
     next_forecast_ = surroundings_.clock.now();
     thinker_.ask([this, listing = std::move(listing), ended = std::exchange(ended_, {}),
-                  scheduler = deciding_scheduler()] {
+                  scheduler = scheduler_of_forecasts()]() mutable {
       for (const SeenJob& job : ended) forecasts_.note(job);
-      inbox_.put(Foreseen{forecast_of(*forecasts_.question(listing), scheduler)});
+      const auto question = forecasts_.question(std::exchange(listing, {}));
+      inbox_.put(Foreseen{forecast_of(*question, scheduler)});
       give_back_memory();
     });
   }
@@ -300,6 +305,7 @@ class Daemon {
       for (const auto& [id, attempt] : loop_->jobs().all())
         desk_.probes().follow(attempt.seen, now_);
     if (!is_read) return;
+    is_heard_ = true;
     history_.note(*loop_, now_);
     foresee(std::move(*std::get<live::Listed>(event).listing));
   }
@@ -418,6 +424,7 @@ class Daemon {
       if (noted.change == live::Change::Kind::started) first_.started(attempt->seen);
     }
     if (noted.change == live::Change::Kind::vanished) desk_.probes().forget(noted.id);
+    if (!is_heard_) return;  // whoever comes later is told to read everything
     if (auto event = event_of(noted, state)) events_->publish(std::move(*event));
   }
   /// Crash-only: what the journal holds decides how it goes on.
@@ -460,7 +467,9 @@ class Daemon {
   SimTime now_;
   std::size_t out_ = 0;  // effects whose events are still to come
   bool over_ = false, ticked_ = false;
-  std::atomic<bool> blind_ = true;  // until the first reading
+  std::atomic<bool> blind_ = true;    // until the first reading
+  bool is_heard_ = false;             // since the first reading: nobody listens before
+  std::atomic<bool> ending_ = false;  // of the process
   JobTexts texts_;
   ClusterHistory history_;
   JobActions job_actions_;
@@ -486,8 +495,7 @@ class Daemon {
 }  // namespace
 
 Result<void> run(const Configuration& configuration, const Surroundings& surroundings) {
-  constexpr int large = 1 << 20;  // bytes; such buffers go back to the system at once
-  ::mallopt(M_MMAP_THRESHOLD, large);
+  let_large_buffers_go();
   return Daemon(configuration, surroundings).run();
 }
 
