@@ -181,7 +181,7 @@ class Load:
         seconds = self.options.seconds
         first = self.followed("first")
         tell("advice on a first submission, s", "-", f"{first:.1f}")
-        asking = subprocess.Popen(["hey", "-z", f"{seconds}s", "-c", "10", "-q", "30", "-o", "csv", "-m", "POST", "-T", "application/json",
+        asking = subprocess.Popen(["hey", "-z", f"{seconds}s", "-c", "20", "-q", "15", "-o", "csv", "-m", "POST", "-T", "application/json",
                                    *self.headers, "-d", json.dumps(self.submission()), self.url + "/api/v1/jobs"],
                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         waits, threads = [], []

@@ -120,6 +120,7 @@ const std::string& JobTexts::of(const SeenJob& job, const live::Lives& lives) {
     add_life(lives.find(job.id), made);
     found->second = in_one_line(made);
     found->second.pop_back();
+    found->second.shrink_to_fit();  // there are many
   }
   return found->second;
 }

@@ -209,14 +209,10 @@ class Daemon {
             seconds_of(surroundings_.clock.wall())};
   }
 
-  /// Of whoever starts jobs.
-  [[nodiscard]] const Scheduler& deciding_scheduler() const {
-    return configuration_.replay->host ? *configuration_.replay->host : configuration_.scheduler;
-  }
-
-  /// For a forecast, which is soon over once this process ends: then it starts nobody any more.
+  /// Of whoever starts jobs; nobody does once this process ends, so that a forecast is soon over.
   [[nodiscard]] Scheduler scheduler_of_forecasts() const {
-    Scheduler made = deciding_scheduler();
+    Scheduler made =
+        configuration_.replay->host ? *configuration_.replay->host : configuration_.scheduler;
     made.decide = [this, decide = made.decide](const View& view, Plan& plan) mutable {
       if (!ending_) decide(view, plan);
     };
@@ -232,8 +228,7 @@ class Daemon {
     thinker_.ask([this, listing = std::move(listing), ended = std::exchange(ended_, {}),
                   scheduler = scheduler_of_forecasts()]() mutable {
       for (const SeenJob& job : ended) forecasts_.note(job);
-      const auto question = forecasts_.question(std::exchange(listing, {}));
-      inbox_.put(Foreseen{forecast_of(*question, scheduler)});
+      inbox_.put(Foreseen{forecast_of(forecasts_.question(std::exchange(listing, {})), scheduler)});
       give_back_memory();
     });
   }

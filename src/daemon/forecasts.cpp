@@ -129,8 +129,9 @@ std::unique_ptr<Question> Forecasts::question(const Listing& listing) {
   return made;
 }
 
-Result<Forecast> forecast_of(Question& question, const Scheduler& scheduler) {
+Result<Forecast> forecast_of(std::unique_ptr<Question> asked, const Scheduler& scheduler) {
   constexpr std::int64_t most = 60, least = 20, figures = 600'000;  // that are held at a time
+  Question& question = *asked;
   QueueSnapshot& snapshot = question.snapshot;
   const std::int64_t samples =
       std::clamp(figures / std::max<std::int64_t>(1, std::ssize(snapshot.jobs)), least, most);
@@ -158,7 +159,10 @@ Result<Forecast> forecast_of(Question& question, const Scheduler& scheduler) {
     for (const JobForecast::Awaited& awaited : each.awaited)
       told.awaited.emplace_back(snapshot.jobs[awaited.job].id);
   }
-  for (auto& [id, job] : forecast.jobs) job.json = eta_of(forecast, id).dump();
+  for (auto& [id, job] : forecast.jobs) {
+    job.json = eta_of(forecast, id).dump();
+    job.json.shrink_to_fit();  // there are many
+  }
   return forecast;
 }
 

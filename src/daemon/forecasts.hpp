@@ -61,7 +61,8 @@ class Forecasts {
 };
 
 /// Any thread. Errors: those of forecast_queue().
-[[nodiscard]] Result<Forecast> forecast_of(Question& question, const Scheduler& scheduler);
+[[nodiscard]] Result<Forecast> forecast_of(std::unique_ptr<Question> asked,
+                                           const Scheduler& scheduler);
 
 /// For a job's document, "eta": null where nothing is expected of it. As text, too, made once with
 /// the forecast.

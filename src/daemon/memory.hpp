@@ -17,7 +17,7 @@ inline void let_large_buffers_go() {
 
 /// After large work.
 inline void give_back_memory() {
-  constexpr std::size_t much = std::size_t{64} << 20U;
+  constexpr std::size_t much = std::size_t{32} << 20U;
   if (::mallinfo2().fordblks > much) ::malloc_trim(0);
 }
 
