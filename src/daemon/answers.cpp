@@ -106,8 +106,7 @@ std::optional<http::Event> event_of(const live::Noted& noted, const State& state
   if (noted.what == live::Noted::What::job) {
     const live::Attempt* const attempt = state.loop.jobs().find(noted.id);
     if (attempt == nullptr) return std::nullopt;
-    return http::Event{"job",
-                       state.texts.of(attempt->seen, state.loop.lives().find(noted.id)) + '}',
+    return http::Event{"job", state.texts.of(attempt->seen, state.loop.lives()) + '}',
                        http::Audience::owner, attempt->seen.user};
   }
   return http::Event{"action",

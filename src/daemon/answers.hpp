@@ -24,7 +24,7 @@ namespace schedmate::daemon {
 class JobTexts {
  public:
   /// A JSON object without its closing bracket. Valid until the job changes.
-  const std::string& of(const SeenJob& job, const live::Life* life);
+  const std::string& of(const SeenJob& job, const live::Lives& lives);
   void forget(const std::string& id) { texts_.erase(id); }
   /// Of jobs that are gone.
   void keep_at_most(std::size_t jobs) {

@@ -204,6 +204,7 @@ Result<Configuration> configure(const settings::Session& session) {
   made.replay = std::move(*replay);
   if (auto loop = make_loop(settings, made); !loop) return tl::unexpected(loop.error());
   made.loop.settings = acting(settings);
+  made.loop.lives.queue.most_out = 4096;  // few are read at a time, equal ones together
   made.poll = std::chrono::milliseconds(settings.whole("cluster.poll_ms"));
   made.http = doors(settings);
   made.reader = settings.text("reader.socket");

@@ -2,7 +2,6 @@
 #include "daemon/daemon.hpp"
 
 #include <fmt/format.h>
-#include <malloc.h>
 
 #include <atomic>
 #include <memory>
@@ -18,6 +17,7 @@
 #include "daemon/archive.hpp"
 #include "daemon/forecasts.hpp"
 #include "daemon/history.hpp"
+#include "daemon/memory.hpp"
 #include "daemon/probe_desk.hpp"
 #include "daemon/readings.hpp"
 #include "daemon/requests.hpp"
@@ -34,12 +34,6 @@ namespace schedmate::daemon {
 namespace {
 
 constexpr Connector::Deadline call_deadline{4000};  // an end waits for one
-
-/// After large work: what was freed goes back to the system, which malloc would keep.
-void give_back_memory() {
-  constexpr std::size_t much = std::size_t{64} << 20U;
-  if (::mallinfo2().fordblks > much) ::malloc_trim(0);
-}
 
 /// Somebody at the front door.
 struct Visit {
@@ -111,6 +105,7 @@ class Daemon {
     if (auto opened = open_door(); !opened) return opened;
     surroundings_.ready();
     while (!surroundings_.stopped() && !failed_) turn();
+    ending_ = true;
     door_->stop();
     surroundings_.report(summary_of(state()));
     if (failed_) return tl::unexpected(*failed_);
@@ -174,7 +169,6 @@ class Daemon {
     for (Arrival& arrival : inbox_.take(std::min(longest, configuration_.poll)))
       std::visit([&](auto& each) { take(each); }, arrival);
     measure();
-    foresee();
     if (failed_) return;
     if (out_ == 0 && surroundings_.reload_asked()) reload();
     if (configuration_.replay->speed == 0) {
@@ -209,38 +203,47 @@ class Daemon {
             job_actions_,
             now_,
             journal::journal_path(configuration_.state_dir),
-            forecast_ ? &*forecast_ : nullptr,
+            forecast_.get(),
             first_.counts(),
             desk_.is_open() ? &desk_ : nullptr,
             seconds_of(surroundings_.clock.wall())};
   }
 
-  /// Of whoever starts jobs.
-  [[nodiscard]] const Scheduler& deciding_scheduler() const {
-    return configuration_.replay->host ? *configuration_.replay->host : configuration_.scheduler;
+  /// Of whoever starts jobs; nobody does once this process ends, so that a forecast is soon over.
+  [[nodiscard]] Scheduler scheduler_of_forecasts() const {
+    Scheduler made =
+        configuration_.replay->host ? *configuration_.replay->host : configuration_.scheduler;
+    made.decide = [this, decide = made.decide](const View& view, Plan& plan) mutable {
+      if (!ending_) decide(view, plan);
+    };
+    return made;
   }
 
-  /// One at a time, of the queue as it stands when the last one is there.
-  void foresee() {
-    constexpr std::chrono::milliseconds often{1000};
-    const auto now = surroundings_.clock.now();
-    if (foreseeing_ || now - foreseen_ < often || loop_->counts().readings == 0) return;
+  /// One at a time, of a reading. As long as it took there is none, or a second.
+  void foresee(Listing listing) {
+    if (foreseeing_ || surroundings_.clock.now() < next_forecast_)
+      return connector_.ask([listing = std::move(listing)] {});  // who frees it takes his time
     foreseeing_ = true;
-    foreseen_ = now;
-    thinker_.ask(
-        [this, question = forecasts_.question(*loop_, now_), scheduler = deciding_scheduler()] {
-          inbox_.put(Foreseen{forecast_of(*question, scheduler)});
-          give_back_memory();
-        });
+    next_forecast_ = surroundings_.clock.now();
+    thinker_.ask([this, listing = std::move(listing), ended = std::exchange(ended_, {}),
+                  scheduler = scheduler_of_forecasts()]() mutable {
+      for (const SeenJob& job : ended) forecasts_.note(job);
+      inbox_.put(Foreseen{forecast_of(forecasts_.question(std::exchange(listing, {})), scheduler)});
+      give_back_memory();
+    });
   }
 
   void take(Foreseen& foreseen) {
+    constexpr std::chrono::nanoseconds often = std::chrono::seconds(1);
+    const auto now = surroundings_.clock.now();
+    next_forecast_ += std::max(often, 2 * (now - next_forecast_));
     foreseeing_ = false;
     if (!foreseen.forecast && forecast_)
       surroundings_.report("no forecast: " + foreseen.forecast.error().message);
-    forecast_.reset();
-    if (foreseen.forecast) forecast_ = std::move(*foreseen.forecast);
-    if (forecast_) first_.note(*forecast_);
+    thinker_.ask([old = std::move(forecast_)] {});
+    if (!foreseen.forecast) return;
+    forecast_ = std::make_shared<const Forecast>(std::move(*foreseen.forecast));
+    first_.note(*forecast_);
   }
 
   /// Twice a second, for whoever asks.
@@ -290,12 +293,16 @@ class Daemon {
     }
     // What was asked of the cluster may have begun something.
     if (std::holds_alternative<live::Returned>(event)) over_ = false;
-    const bool is_first = loop_->counts().readings == 0;
+    const std::uint64_t readings = loop_->counts().readings;
     step(event);
-    if (is_first && loop_->counts().readings > 0)  // jobs of an earlier run are not told again
+    const bool is_read = loop_->counts().readings > readings;
+    if (is_read && readings == 0)  // jobs of an earlier run are not told again
       for (const auto& [id, attempt] : loop_->jobs().all())
         desk_.probes().follow(attempt.seen, now_);
-    if (std::holds_alternative<live::Listed>(event)) history_.note(*loop_, now_);
+    if (!is_read) return;
+    is_heard_ = true;
+    history_.note(*loop_, now_);
+    foresee(std::move(*std::get<live::Listed>(event).listing));
   }
 
   void take(Learned& learned) {
@@ -405,13 +412,14 @@ class Daemon {
         noted.what == live::Noted::What::job ? loop_->jobs().find(noted.id) : nullptr;
     if (attempt != nullptr) {
       desk_.probes().follow(attempt->seen, now_);
-      if (noted.change == live::Change::Kind::ended) forecasts_.note(attempt->seen);
+      if (noted.change == live::Change::Kind::ended) ended_.push_back(attempt->seen);
       if (attempt->seen.phase == JobPhase::ended)
         studies_.remember(attempt->seen, loop_->lives().find(noted.id),
                           desk_.probes().use_of(attempt->seen));
       if (noted.change == live::Change::Kind::started) first_.started(attempt->seen);
     }
     if (noted.change == live::Change::Kind::vanished) desk_.probes().forget(noted.id);
+    if (!is_heard_) return;  // whoever comes later is told to read everything
     if (auto event = event_of(noted, state)) events_->publish(std::move(*event));
   }
   /// Crash-only: what the journal holds decides how it goes on.
@@ -454,21 +462,24 @@ class Daemon {
   SimTime now_;
   std::size_t out_ = 0;  // effects whose events are still to come
   bool over_ = false, ticked_ = false;
-  std::atomic<bool> blind_ = true;  // until the first reading
+  std::atomic<bool> blind_ = true;    // until the first reading
+  bool is_heard_ = false;             // since the first reading: nobody listens before
+  std::atomic<bool> ending_ = false;  // of the process
   JobTexts texts_;
   ClusterHistory history_;
   JobActions job_actions_;
-  Forecasts forecasts_;
-  std::optional<Forecast> forecast_;  // the last one
+  Forecasts forecasts_;                       // the thinker's thread alone
+  std::vector<SeenJob> ended_;                // that it has not been told of
+  std::shared_ptr<const Forecast> forecast_;  // the last one
   FirstForecasts first_;
   bool foreseeing_ = false;
-  std::chrono::nanoseconds last_tick_{}, measured_{}, foreseen_{};
+  std::chrono::nanoseconds last_tick_{}, measured_{}, next_forecast_{};
   Abilities abilities_;  // of the cluster, as it was when the daemon began
   mutable std::mutex metrics_mutex_;
   std::string lack_;  // what a mode cannot do on this cluster
   std::vector<http::Metric> metrics_;
   std::optional<Error> failed_;
-  Worker connector_, writer_, thinker_;  // they use what stands above, as do those below
+  Worker connector_, writer_, thinker_{10};  // they use what stands above, as do those below
   Studies studies_{configuration_.session, [this](std::uint64_t loop, live::Studied studied) {
                      inbox_.put(Learned{loop, std::move(studied)});
                    }};
@@ -479,6 +490,7 @@ class Daemon {
 }  // namespace
 
 Result<void> run(const Configuration& configuration, const Surroundings& surroundings) {
+  let_large_buffers_go();
   return Daemon(configuration, surroundings).run();
 }
 

@@ -58,7 +58,9 @@ Result<const service::AdvisorState*> Historian::state() {
   return &*state_;
 }
 
-Result<live::CodeFound> Historian::advise(const SeenJob& job, const Document& document) {
+Result<live::CodeFound> Historian::advise(std::span<const SeenJob> alike,
+                                          const Document& document) {
+  const SeenJob& job = alike.front();
   const auto state = this->state();
   if (!state) return tl::unexpected(state.error());
   auto facts = read_facts_json(in_one_line(document));
@@ -76,7 +78,24 @@ Result<live::CodeFound> Historian::advise(const SeenJob& job, const Document& do
   auto advice =
       service::advise_on(session_, **state, request, service::redacted(*std::move(facts)));
   if (!advice) return tl::unexpected(advice.error());
+  if (auto kept = record_alike(alike); !kept) return tl::unexpected(kept.error());
   return code_found(*advice);
+}
+
+/// As the first of them is on record, by that time.
+Result<void> Historian::record_alike(std::span<const SeenJob> alike) {
+  if (alike.size() == 1) return {};
+  Store& store = *(*state())->store;
+  const auto first = store.get(alike.front().id);
+  if (!first) return tl::unexpected(first.error());
+  if (!*first) return {};
+  std::vector<JobRecord> records;
+  for (const SeenJob& job : alike.subspan(1)) {
+    JobRecord& record = records.emplace_back(**first);
+    record.id = job.id;
+    record.submit = std::max(SimTime(), job.submitted);
+  }
+  return store.put_many(records);
 }
 
 Result<void> Historian::remember(const Ended& end) {

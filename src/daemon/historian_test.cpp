@@ -58,6 +58,21 @@ TEST_CASE("a job that comes again is expected to run as long as it did") {
   CHECK(again.prediction->run_time.count() < 600);
 }
 
+TEST_CASE("jobs that were submitted alike have the same advice, and each its record") {
+  testing::ClusterSite site;
+  Historian historian(site.session());
+  const std::vector<SeenJob> alike{training("1", 1000), training("2", 1001), training("3", 1002)};
+  CHECK(testing::need(historian.advise(alike, facts())).source == "none");
+  for (const SeenJob& job : alike) {
+    const auto record = testing::need(historian.find(job.id));
+    REQUIRE(record.has_value());
+    CHECK(record->id == job.id);
+    CHECK(record->submit == job.submitted);
+    CHECK(record->command == job.command);
+    CHECK(record->advice.has_value());
+  }
+}
+
 TEST_CASE("how a job ended is kept with its progress and cause, once however often it is told") {
   testing::ClusterSite site;
   Historian historian(site.session());

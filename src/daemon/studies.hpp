@@ -4,11 +4,17 @@
 /// Whoever makes the loop's studies: schedmate-reader reads a job's code, log or failure with the
 /// rights of its owner, the history says what that means; and the history learns how jobs ended.
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "daemon/historian.hpp"
+#include "daemon/shared_readings.hpp"
 #include "daemon/worker.hpp"
 #include "live/events.hpp"
 #include "reader/client.hpp"
@@ -31,7 +37,20 @@ class Studies {
   void remember(const SeenJob& job, const live::Life* life, const probe::JobUse* use);
 
  private:
+  using Answer = std::function<void(Result<live::Finding>)>;
+  /// Jobs that were submitted alike and wait for advice, with what was read last of their code.
+  struct Alike {
+    Document facts;
+    std::vector<SeenJob> jobs;
+    std::vector<Answer> answers;
+  };
+  void advise(const SeenJob& job, const Document& facts, const Answer& answer);
+  void advise_all(const std::string& key);
+
   Take take_;
+  std::mutex mutex_;
+  std::map<std::string, Alike> alike_;
+  SharedReadings shared_;
   Historian historian_;  // of the worker's thread
   Worker worker_;        // last: it uses what stands above
 };
