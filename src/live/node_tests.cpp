@@ -33,8 +33,11 @@ void Loop::follow_test(const Action& test, SimTime now) {
   const auto half = halves_.find(test.id);
   const std::int64_t whole = half != halves_.end() ? half->second : 0;
   if (half != halves_.end()) halves_.erase(half);
-  if (test.state() != ActionState::verified) return void(passed_halves_.erase(whole));
-  if (test.steps.back().note == test_passed) {
+  const std::string& note = test.steps.back().note;
+  const bool tells = test.state() == ActionState::verified &&
+                     (note == test_passed || note.starts_with(test_failed));
+  if (!tells) return void(passed_halves_.erase(whole));
+  if (note == test_passed) {
     if (whole == 0 || ++passed_halves_[whole] < 2) return;
     passed_halves_.erase(whole);
     batch_.remarks.push_back({"nodes fail together only", now, own_name,
