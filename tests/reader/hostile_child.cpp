@@ -52,7 +52,7 @@ std::string its_rights() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
     for (const char* const kind : {"CapInh:", "CapPrm:", "CapEff:", "CapAmb:"})
-      if (line.rfind(kind, 0) == 0 && line.find_first_not_of("0 \t", 7) != std::string::npos)
+      if (line.starts_with(kind) && line.find_first_not_of("0 \t", 7) != std::string::npos)
         seen += line + " ";
   if (::getgroups(0, nullptr) != 0) seen += "groups ";
   if (::getuid() != ::geteuid() || ::getgid() != ::getegid() || ::getgid() == 0) seen += "ids ";

@@ -45,10 +45,11 @@ bool be_own_user() {
   constexpr unsigned both = 1U << CAP_SETUID | 1U << CAP_SETGID;
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   const std::array<__user_cap_data_struct, 2> held{{{both, both, both}, {0, 0, 0}}};
+  constexpr gid_t others = 20009;
   const auto keep = [](unsigned long capability) {
     return ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0) == 0;
   };
-  return ::prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0 && ::setgroups(0, nullptr) == 0 &&
+  return ::prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0 && ::setgroups(1, &others) == 0 &&
          ::setresgid(own_user, own_user, own_user) == 0 &&
          ::setresuid(own_user, own_user, own_user) == 0 &&
          ::syscall(SYS_capset, &header, held.data()) == 0 && keep(CAP_SETUID) && keep(CAP_SETGID);
@@ -90,6 +91,8 @@ class HostileHouse {
   [[noreturn]] void be_reader(const Habits& habits) const {
     ::signal(SIGTERM, [](int) { stop_now = 1; });
     if (habits.as_unit && !be_own_user()) ::_exit(2);
+    constexpr gid_t group = 20009;  // of the reader, and of no child
+    if (!habits.as_unit && ::geteuid() == 0 && ::setgroups(1, &group) != 0) ::_exit(2);
     ServeOptions options;
     options.quotas.deadline = options.limits.wall = habits.deadline;
     options.quotas.cpu_per_minute = habits.cpu_per_minute;
