@@ -36,7 +36,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::need;
 
-constexpr uid_t ann = 20001, bob = 20002, own_user = 20003;
+// Not those of users_test.py, which may run beside this.
+constexpr uid_t ann = 20011, bob = 20012, own_user = 20013;
 
 volatile std::sig_atomic_t stop_now = 0;
 
