@@ -177,6 +177,7 @@ TEST_CASE("so it is where the reader is no root, but may become users" * testing
   CHECK(need(house.ask(own_user, "sees"))["seen"] == "");
   const auto hangs = house.ask(bob, "hang");  // whom it may signal only as himself
   REQUIRE_FALSE(hangs);
+  CHECK(need(house.ask(bob, "leave"))["fine"] == true);
   CHECK(none_is_left_of(bob));
 }
 
