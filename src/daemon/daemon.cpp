@@ -273,8 +273,8 @@ class Daemon {
 
   void take(Advanced& advanced) {
     --out_;
-    blind_ = !advanced.time;
     if (!advanced.time) {
+      blind_ = true;  // that it has a time is no sight of it: a reading is
       last_tick_ = surroundings_.clock.now();
       return;
     }
@@ -439,7 +439,7 @@ class Daemon {
   }
 
   http::Readiness readiness() const {
-    if (blind_) return {false, {"the cluster does not answer"}};
+    if (blind_) return {false, {"the cluster does not answer, or was not read yet"}};
     const std::lock_guard lock(metrics_mutex_);
     return {true, lack_.empty() ? std::vector<std::string>() : std::vector{lack_}};
   }

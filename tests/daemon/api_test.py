@@ -20,6 +20,7 @@ def in_shadow(daemon, trace):
     site = Site(daemon, trace, 60, '[order]\npolicy = "fifo"\n')
     each = site.start()
     site.wait(site.answers, "it answers")
+    expect("ready means that the cluster was read", site.ask("GET", "/api/v1/jobs")[0] == 200)
     site.wait(lambda: site.ask("GET", "/api/v1/actions")[1]["actions"], "it decides")
     actions = site.ask("GET", "/api/v1/actions")[1]["actions"]
     newest = site.ask("GET", "/api/v1/actions?since=-2")[1]["actions"]
