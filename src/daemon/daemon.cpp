@@ -15,7 +15,7 @@
 #include "base/own_files.hpp"
 #include "daemon/answers.hpp"
 #include "daemon/archive.hpp"
-#include "daemon/forecasts.hpp"
+#include "daemon/foresight.hpp"
 #include "daemon/history.hpp"
 #include "daemon/memory.hpp"
 #include "daemon/probe_desk.hpp"
@@ -105,7 +105,7 @@ class Daemon {
     if (auto opened = open_door(); !opened) return opened;
     surroundings_.ready();
     while (!surroundings_.stopped() && !failed_) turn();
-    ending_ = true;
+    foresight_.stop();
     door_->stop();
     surroundings_.report(summary_of(state()));
     if (failed_) return tl::unexpected(*failed_);
@@ -169,8 +169,13 @@ class Daemon {
     for (Arrival& arrival : inbox_.take(std::min(longest, configuration_.poll)))
       std::visit([&](auto& each) { take(each); }, arrival);
     measure();
-    if (failed_) return;
-    if (out_ == 0 && surroundings_.reload_asked()) reload();
+    reloading_ = reloading_ || surroundings_.reload_asked();
+    if (failed_ || (reloading_ && out_ > 0)) return;
+    if (std::exchange(reloading_, false)) {
+      reload();
+      for (Visit& visit : std::exchange(visits_, {})) take(visit);
+      return;
+    }
     if (configuration_.replay->speed == 0) {
       if (out_ == 0) go_on();
       return;
@@ -203,47 +208,15 @@ class Daemon {
             job_actions_,
             now_,
             journal::journal_path(configuration_.state_dir),
-            forecast_.get(),
-            first_.counts(),
+            foresight_.last(),
+            foresight_.counts(),
             desk_.is_open() ? &desk_ : nullptr,
             seconds_of(surroundings_.clock.wall())};
   }
 
-  /// Of whoever starts jobs; nobody does once this process ends, so that a forecast is soon over.
-  [[nodiscard]] Scheduler scheduler_of_forecasts() const {
-    Scheduler made =
-        configuration_.replay->host ? *configuration_.replay->host : configuration_.scheduler;
-    made.decide = [this, decide = made.decide](const View& view, Plan& plan) mutable {
-      if (!ending_) decide(view, plan);
-    };
-    return made;
-  }
-
-  /// One at a time, of a reading. As long as it took there is none, or a second.
-  void foresee(Listing listing) {
-    if (foreseeing_ || surroundings_.clock.now() < next_forecast_)
-      return connector_.ask([listing = std::move(listing)] {});  // who frees it takes his time
-    foreseeing_ = true;
-    next_forecast_ = surroundings_.clock.now();
-    thinker_.ask([this, listing = std::move(listing), ended = std::exchange(ended_, {}),
-                  scheduler = scheduler_of_forecasts()]() mutable {
-      for (const SeenJob& job : ended) forecasts_.note(job);
-      inbox_.put(Foreseen{forecast_of(forecasts_.question(std::exchange(listing, {})), scheduler)});
-      give_back_memory();
-    });
-  }
-
   void take(Foreseen& foreseen) {
-    constexpr std::chrono::nanoseconds often = std::chrono::seconds(1);
-    const auto now = surroundings_.clock.now();
-    next_forecast_ += std::max(often, 2 * (now - next_forecast_));
-    foreseeing_ = false;
-    if (!foreseen.forecast && forecast_)
-      surroundings_.report("no forecast: " + foreseen.forecast.error().message);
-    thinker_.ask([old = std::move(forecast_)] {});
-    if (!foreseen.forecast) return;
-    forecast_ = std::make_shared<const Forecast>(std::move(*foreseen.forecast));
-    first_.note(*forecast_);
+    const std::string wrong = foresight_.take(std::move(foreseen.forecast));
+    if (!wrong.empty()) surroundings_.report(wrong);
   }
 
   /// Twice a second, for whoever asks.
@@ -296,13 +269,16 @@ class Daemon {
     const std::uint64_t readings = loop_->counts().readings;
     step(event);
     const bool is_read = loop_->counts().readings > readings;
+    is_older_ = !blind_ && !is_read && readings == 0 && std::holds_alternative<live::Listed>(event);
     if (is_read && readings == 0)  // jobs of an earlier run are not told again
       for (const auto& [id, attempt] : loop_->jobs().all())
         desk_.probes().follow(attempt.seen, now_);
     if (!is_read) return;
     is_heard_ = true;
     history_.note(*loop_, now_);
-    foresee(std::move(*std::get<live::Listed>(event).listing));
+    const auto& host = configuration_.replay->host;
+    foresight_.foresee(std::move(*std::get<live::Listed>(event).listing),
+                       host ? *host : configuration_.scheduler);
   }
 
   void take(Learned& learned) {
@@ -310,6 +286,7 @@ class Daemon {
   }
 
   void take(Visit& question) {
+    if (reloading_) return visits_.push_back(std::move(question));
     if (loop_->counts().readings == 0) {
       (*question.answer)(http::busy_reply("the cluster has not been read yet"));
       return;
@@ -412,11 +389,11 @@ class Daemon {
         noted.what == live::Noted::What::job ? loop_->jobs().find(noted.id) : nullptr;
     if (attempt != nullptr) {
       desk_.probes().follow(attempt->seen, now_);
-      if (noted.change == live::Change::Kind::ended) ended_.push_back(attempt->seen);
+      if (noted.change == live::Change::Kind::ended) foresight_.ended(attempt->seen);
       if (attempt->seen.phase == JobPhase::ended)
         studies_.remember(attempt->seen, loop_->lives().find(noted.id),
                           desk_.probes().use_of(attempt->seen));
-      if (noted.change == live::Change::Kind::started) first_.started(attempt->seen);
+      if (noted.change == live::Change::Kind::started) foresight_.started(attempt->seen);
     }
     if (noted.change == live::Change::Kind::vanished) desk_.probes().forget(noted.id);
     if (!is_heard_) return;  // whoever comes later is told to read everything
@@ -440,6 +417,10 @@ class Daemon {
 
   http::Readiness readiness() const {
     if (blind_) return {false, {"the cluster does not answer, or was not read yet"}};
+    if (is_older_)
+      return {false,
+              {"the cluster shows less than was read of it before: a replay that begins anew needs "
+               "another state_dir"}};
     const std::lock_guard lock(metrics_mutex_);
     return {true, lack_.empty() ? std::vector<std::string>() : std::vector{lack_}};
   }
@@ -462,24 +443,23 @@ class Daemon {
   SimTime now_;
   std::size_t out_ = 0;  // effects whose events are still to come
   bool over_ = false, ticked_ = false;
-  std::atomic<bool> blind_ = true;    // until the first reading
-  bool is_heard_ = false;             // since the first reading: nobody listens before
-  std::atomic<bool> ending_ = false;  // of the process
+  std::atomic<bool> blind_ = true;      // until the first reading
+  std::atomic<bool> is_older_ = false;  // what it shows, than what an earlier process has read
+  bool is_heard_ = false;               // since the first reading: nobody listens before
+  bool reloading_ = false;  // once what is out has come back; meanwhile nobody is let in
+  std::vector<Visit> visits_;
   JobTexts texts_;
   ClusterHistory history_;
   JobActions job_actions_;
-  Forecasts forecasts_;                       // the thinker's thread alone
-  std::vector<SeenJob> ended_;                // that it has not been told of
-  std::shared_ptr<const Forecast> forecast_;  // the last one
-  FirstForecasts first_;
-  bool foreseeing_ = false;
-  std::chrono::nanoseconds last_tick_{}, measured_{}, next_forecast_{};
+  std::chrono::nanoseconds last_tick_{}, measured_{};
   Abilities abilities_;  // of the cluster, as it was when the daemon began
   mutable std::mutex metrics_mutex_;
   std::string lack_;  // what a mode cannot do on this cluster
   std::vector<http::Metric> metrics_;
   std::optional<Error> failed_;
-  Worker connector_, writer_, thinker_{10};  // they use what stands above, as do those below
+  Worker connector_, writer_;  // they use what stands above, as do those below
+  Foresight foresight_{surroundings_.clock,
+                       [this](Result<Forecast> made) { inbox_.put(Foreseen{std::move(made)}); }};
   Studies studies_{configuration_.session, [this](std::uint64_t loop, live::Studied studied) {
                      inbox_.put(Learned{loop, std::move(studied)});
                    }};

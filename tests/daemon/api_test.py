@@ -105,6 +105,20 @@ def reloaded(daemon, trace):
     expect("it says what it did", "goes on with the old settings" in said and "read its settings again" in said
            and "jobs come" in said)
     site.end()
+    # The cluster begins anew, the journal does not.
+    again = subprocess.Popen([daemon, "--config", site.config, "--replay"], stderr=subprocess.DEVNULL)
+    each = site.start()
+
+    def says_why():
+        try:
+            return "another state_dir" in str(site.ask("GET", "/readyz")[1])
+        except OSError:
+            return False
+
+    site.wait(says_why, "a replay that begins anew under an old journal is said to be one", 20)
+    for process in (each, again):
+        process.terminate()
+        process.wait()
 
 
 def misused(daemon, trace):
