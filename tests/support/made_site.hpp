@@ -38,14 +38,14 @@ class MadeSite final : public Connector, public MadeWorld {
   Result<Abilities> abilities(Deadline /*within*/) override { return Abilities(); }
   Result<Listing> list(SimTime ended_since, Deadline /*within*/) override {
     if (hidden_) return fail(ErrorCode::unavailable, "no answer");
-    Listing shown = listing_;
+    Listing shown = listing();
     shown.ended_since = ended_since;
     std::erase_if(shown.jobs,
                   [&](const SeenJob& each) { return each.ended && *each.ended < ended_since; });
     return shown;
   }
   Result<std::optional<SeenJob>> job(const std::string& id, Deadline /*within*/) override {
-    for (const SeenJob& each : listing_.jobs)
+    for (const SeenJob& each : listing().jobs)
       if (each.id == id) return each;
     return std::nullopt;
   }
@@ -63,7 +63,7 @@ class MadeSite final : public Connector, public MadeWorld {
   }
   Result<std::optional<std::string>> find_submission(const std::string& token,
                                                      Deadline /*within*/) override {
-    for (const SeenJob& each : listing_.jobs)
+    for (const SeenJob& each : listing().jobs)
       if (each.token == token) return each.id;
     return std::nullopt;
   }
@@ -86,7 +86,7 @@ class MadeSite final : public Connector, public MadeWorld {
     const auto tested = [&](const std::string& node) {
       return std::ranges::find(call.nodes, node, &NodeGpus::node) != call.nodes.end();
     };
-    const std::string id = "test-" + std::to_string(listing_.version);
+    const std::string id = "test-" + std::to_string(listing().version);
     SeenJob& job = submit(id);
     job.token = call.token;
     job.user = "schedmate";

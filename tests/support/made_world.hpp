@@ -70,9 +70,9 @@ class MadeWorld {
   void pass(Seconds time) { listing_.now += time; }
 
   [[nodiscard]] SimTime now() const { return listing_.now; }
+  [[nodiscard]] Listing& listing() { return listing_; }
   [[nodiscard]] const SeenJob& see(const std::string& id) { return job_of(id); }
   [[nodiscard]] const SeenNode& see_node(const std::string& name) { return node_of(name); }
-  [[nodiscard]] Listing& listing() { return listing_; }
 
  protected:
   void changed() { ++listing_.version; }
@@ -86,9 +86,8 @@ class MadeWorld {
     return found == listing_.nodes.end() ? missing_node_ : *found;
   }
 
-  Listing listing_;
-
  private:
+  Listing listing_;
   SeenJob missing_job_;
   SeenNode missing_node_;
 };
