@@ -43,6 +43,19 @@ def memory(pid):
     return {name: int(rows[name].split()[0]) / 1024 for name in ("Rss", "Pss", "Anonymous")}
 
 
+def largest(pid, count=8):
+    """The files, and the rest, that take the most anonymous memory: what no other process shares for long."""
+    sizes, name = {}, ""
+    for line in pathlib.Path(f"/proc/{pid}/smaps").read_text().splitlines():
+        words = line.split()
+        if not words[0].endswith(":"):
+            name = words[5].rsplit("/", 1)[-1] if len(words) > 5 else "no file"
+        elif words[0] in ("Rss:", "Anonymous:"):
+            sizes.setdefault(name, {"Rss:": 0, "Anonymous:": 0})[words[0]] += int(words[1]) / 1024
+    most = sorted(sizes.items(), key=lambda each: -each[1]["Anonymous:"])[:count]
+    return ", ".join(f"{name} {size['Anonymous:']:.1f} of {size['Rss:']:.1f}" for name, size in most)
+
+
 def main():
     program, library = sys.argv[1].split(), sys.argv[2]
     seconds = float(sys.argv[3]) if len(sys.argv) > 3 else 60
@@ -70,6 +83,9 @@ def main():
     print(f"{Taker.taken} messages; {100 * used / passed:.3f} % of a core over {passed:.0f} s")
     for pid, sizes in most.items():
         print(f"process {pid}: " + ", ".join(f"{name} {size:.1f} MiB" for name, size in sizes.items()))
+        if pathlib.Path(f"/proc/{pid}").exists():
+            print(f"  anonymous of resident MiB: {largest(pid)}")
+    print(f"together: Pss {sum(sizes['Pss'] for sizes in most.values()):.1f} MiB")
     each.kill()
 
 

@@ -13,9 +13,9 @@ TARGETS=fast_tests scripts/build.sh debug
 say "fast tests with sanitizers"
 "${ctest[@]}" --test-dir build/debug -L fast
 say "build with the thread sanitizer"
-TARGETS="sim_test conformance_test http_test" scripts/build.sh tsan
+TARGETS="sim_test conformance_test http_test client_test replay_test live_test" scripts/build.sh tsan
 say "tests that start threads"
-"${ctest[@]}" --test-dir build/tsan -R '^(unit_sim|unit_http|conformance_threads)$'
+"${ctest[@]}" --test-dir build/tsan -R '^(unit_(sim|http|client|replay|live)|conformance_threads)$'
 say "release build"
 scripts/build.sh release
 say "all tests"

@@ -20,11 +20,11 @@ enum class ActionKind : std::uint8_t {
   release,            ///< it may start again
   start,              ///< a waiting job, on these GPUs
   evict,              ///< a running job leaves its GPUs and waits again
-  requeue_excluding,  ///< a failed job starts again, on nodes other than these
+  requeue_excluding,  ///< a job that failed or hangs starts again, on nodes other than these
   drain_node,         ///< a node takes no new job
   undrain_node,       ///< it takes jobs again
   release_spare,      ///< a spare node serves the cluster
-  test_nodes,         ///< the site's test runs on these nodes
+  test_nodes,         ///< the site's test runs on these nodes, as a job with the token
   cancel,             ///< a job ends
   submit,             ///< a job enters the queue
   annotate,           ///< a text is kept with a job
@@ -110,7 +110,7 @@ struct ActionCall {
   std::string text{};
   /// notify: to whom. submit: as whom.
   std::string user{};
-  /// submit: what to look for before a lost call is repeated.
+  /// submit: what to look for before a lost call is repeated. test_nodes: of the job that tests.
   std::string token{};
   bool operator==(const ActionCall&) const = default;
 };

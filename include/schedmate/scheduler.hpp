@@ -71,6 +71,7 @@ struct ProfilerStage {
   Seconds time{200};                 ///< T_prof
   int max_gpus = 8;                  ///< larger jobs are not profiled
   PartitionSpec nodes;               ///< the profiler's own nodes
+  bool grows = false;                ///< by one node at times (Plan::add_node)
   std::vector<std::string> lenders;  ///< VCs that give one node each, in turn
   /// Jobs whose GPU use is predicted go straight to their VC (paper 4.1): all of them, or only
   /// those that are expected to outlast `time`, as the others end in the profiler.

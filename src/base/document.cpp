@@ -13,7 +13,9 @@ namespace {
 
 /// Characters that would command a terminal stand only within texts of a document, where JSON has
 /// another spelling for them.
-std::string with_escapes(const std::string& json) {
+std::string with_escapes(std::string json) {
+  const auto is_plain = [](char c) { return (c >= ' ' && c <= '~') || c == '\n'; };
+  if (std::ranges::all_of(json, is_plain)) return json;
   std::string safe;
   safe.reserve(json.size());
   for (std::size_t at = 0; at < json.size();) {

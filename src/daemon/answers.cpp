@@ -78,7 +78,7 @@ http::Reply answer_to(const http::Request& request, const State& state,
     case RouteName::jobs:
       return jobs_reply(request, state);
     case RouteName::job:
-      return job_reply(request, state);
+      return not_found(fmt::format("no job {}", request.ids.at(0)));  // else whole_job()
     case RouteName::why:
       return why_reply(request, state);
     case RouteName::cluster:
@@ -106,8 +106,7 @@ std::optional<http::Event> event_of(const live::Noted& noted, const State& state
   if (noted.what == live::Noted::What::job) {
     const live::Attempt* const attempt = state.loop.jobs().find(noted.id);
     if (attempt == nullptr) return std::nullopt;
-    return http::Event{"job",
-                       state.texts.of(attempt->seen, state.loop.lives().find(noted.id)) + '}',
+    return http::Event{"job", state.texts.of(attempt->seen, state.loop.lives()) + '}',
                        http::Audience::owner, attempt->seen.user};
   }
   return http::Event{"action",

@@ -24,7 +24,7 @@ namespace schedmate::daemon {
 class JobTexts {
  public:
   /// A JSON object without its closing bracket. Valid until the job changes.
-  const std::string& of(const SeenJob& job, const live::Life* life);
+  const std::string& of(const SeenJob& job, const live::Lives& lives);
   void forget(const std::string& id) { texts_.erase(id); }
   /// Of jobs that are gone.
   void keep_at_most(std::size_t jobs) {
@@ -57,6 +57,9 @@ struct State {
 
 [[nodiscard]] http::Reply answer_to(const http::Request& request, const State& state,
                                     const std::shared_ptr<http::EventLog>& events);
+/// Of the route `job`, but for what the history knows (archive.hpp); nothing: there is no such job,
+/// or not for the caller.
+[[nodiscard]] std::optional<Document> whole_job(const http::Request& request, const State& state);
 /// Of the route `audit`, from the journal's file alone: any thread.
 [[nodiscard]] http::Reply audit_reply(const http::Request& request, const std::string& journal);
 [[nodiscard]] http::Reply action_reply(std::int64_t id, const State& state);

@@ -113,13 +113,14 @@ Document job_document(const SeenJob& job) {
   return made;
 }
 
-const std::string& JobTexts::of(const SeenJob& job, const live::Life* life) {
+const std::string& JobTexts::of(const SeenJob& job, const live::Lives& lives) {
   const auto [found, fresh] = texts_.try_emplace(job.id);
   if (fresh) {
     Document made = job_document(job);
-    add_life(life, made);
+    add_life(lives.find(job.id), made);
     found->second = in_one_line(made);
     found->second.pop_back();
+    found->second.shrink_to_fit();  // there are many
   }
   return found->second;
 }
@@ -130,7 +131,9 @@ http::Reply jobs_reply(const http::Request& request, const State& state) {
   const auto since = parse_number<std::int64_t>(query(request, "since"));
   if (auto wrong = wrong_job_state(word)) return std::move(*wrong);
   const std::size_t limit = limit_of(request);
-  std::string list;
+  constexpr std::size_t usual_size = 640;  // of a job's text
+  std::string list = R"({"schema":"schedmate.jobs.v1","jobs":[)";
+  list.reserve(usual_size * (1 + std::min(limit, state.loop.jobs().all().size())));
   std::string last;
   Document next = nullptr;
   std::size_t count = 0;
@@ -147,15 +150,16 @@ http::Reply jobs_reply(const http::Request& request, const State& state) {
       break;
     }
     if (count++ > 0) list += ',';
-    list += state.texts.of(seen, state.loop.lives().find(seen.id));
+    list += state.texts.of(seen, state.loop.lives());
     list += ",\"eta\":";
     list += state.forecast != nullptr ? eta_text(*state.forecast, seen.id) : "null";
     list += '}';
     last = seen.id;
   }
-  return http::text_reply(
-      fmt::format(R"({{"schema":"schedmate.jobs.v1","jobs":[{}],"next":{}}})", list, next.dump()),
-      "application/json");
+  list += R"(],"next":)";
+  list += next.dump();
+  list += '}';
+  return http::text_reply(std::move(list), "application/json");
 }
 
 const live::Attempt* seen_job(const http::Request& request, const State& state) {
@@ -164,9 +168,9 @@ const live::Attempt* seen_job(const http::Request& request, const State& state) 
                                                                                   : nullptr;
 }
 
-http::Reply job_reply(const http::Request& request, const State& state) {
+std::optional<Document> whole_job(const http::Request& request, const State& state) {
   const live::Attempt* const attempt = seen_job(request, state);
-  if (attempt == nullptr) return not_found(fmt::format("no job {}", request.ids.at(0)));
+  if (attempt == nullptr) return std::nullopt;
   const SeenJob& seen = attempt->seen;
   Document made = job_document(seen);
   made["eta"] = state.forecast != nullptr ? eta_of(*state.forecast, seen.id) : Document(nullptr);
@@ -180,7 +184,7 @@ http::Reply job_reply(const http::Request& request, const State& state) {
   made["request"] = request_of_job(seen);
   made["attempts"] = attempts_of(*attempt);
   made["actions"] = actions_of(seen, state);
-  return http::json_reply(made);
+  return made;
 }
 
 /// Jobs of others that it waits for are counted, not named.

@@ -29,8 +29,6 @@ Result<Scheduler> read_policy(std::string_view key, std::string_view spec,
   const std::size_t colon = std::min(spec.find(':'), spec.size());
   PolicyOptions options;
   if (colon < spec.size()) options.add_defaults(spec.substr(colon + 1));
-  // No node comes out of nowhere here.
-  if (spec.starts_with("lucid")) options.add_defaults("elastic=false");
   auto made = make_scheduler(spec.substr(0, colon), {cluster}, std::move(options));
   if (!made) return of_setting(key, made.error());
   return made;
@@ -119,20 +117,15 @@ Result<void> make_loop(const Settings& settings, Configuration& configuration) {
   if (auto span = check_span(settings); !span) return span;
   const ClusterSpec& cluster = configuration.replay->cluster;
   const std::string spec = settings.text("order.policy");
-  if (spec.contains("elastic=true"))
-    return fail(ErrorCode::unsupported,
-                "setting order.policy: a profiler that grows works in the simulator only");
   auto scheduler = read_policy("order.policy", spec, cluster);
   if (!scheduler) return tl::unexpected(scheduler.error());
-  if (scheduler->profiler && scheduler->profiler->bypass != ProfilerStage::Bypass::none)
-    return fail(ErrorCode::unsupported,
-                "setting order.policy: bypass of the profiler works in the simulator only");
+  scheduler->advice.clear();  // it comes with each job, as its code is read
   auto estimator = make_estimator(*scheduler, "last_k", {});
   if (!estimator) return of_setting("order.policy", estimator.error());
   const Estimator ordered = *estimator;
   const ClusterSpec nodes = replay::with_profiler(cluster, *scheduler);
   if (const auto& stage = scheduler->profiler)
-    configuration.loop.profiling = {stage->nodes.name, stage->time, stage->max_gpus};
+    configuration.loop.profiling = {stage->nodes.name, stage->time, stage->max_gpus, stage->bypass};
   configuration.loop.pool = [nodes, scheduler = *scheduler,
                              estimator = std::move(*estimator)](const std::string& name) {
     const bool profiles = scheduler.profiler && name == scheduler.profiler->nodes.name;
@@ -140,6 +133,7 @@ Result<void> make_loop(const Settings& settings, Configuration& configuration) {
     setup.name = name;
     setup.policy = profiles ? scheduler.profiler->decide : scheduler.decide;
     setup.packs = scheduler.packs && !profiles;
+    setup.spares = replay::spares_of(name, scheduler);
     if (!profiles) setup.estimator = estimator;
     for (const PartitionSpec& partition : nodes.partitions)
       if (partition.name == name) setup.round = partition.round;
@@ -171,6 +165,9 @@ live::Settings acting(const Settings& settings) {
                .breaker_pct = settings.whole("caps.breaker_pct"),
                .burst = settings.whole("caps.burst")};
   made.waits.witness = Seconds(settings.whole("recover.witness_wait_s"));
+  made.waits.hung_restart = Seconds(settings.whole("recover.hung_restart_s"));
+  // It may wait as long as it may run.
+  made.waits.test = 2 * Seconds(settings.whole("recover.test_timeout_s"));
   return made;
 }
 
@@ -207,6 +204,7 @@ Result<Configuration> configure(const settings::Session& session) {
   made.replay = std::move(*replay);
   if (auto loop = make_loop(settings, made); !loop) return tl::unexpected(loop.error());
   made.loop.settings = acting(settings);
+  made.loop.lives.queue.most_out = 4096;  // few are read at a time, equal ones together
   made.poll = std::chrono::milliseconds(settings.whole("cluster.poll_ms"));
   made.http = doors(settings);
   made.reader = settings.text("reader.socket");

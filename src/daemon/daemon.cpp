@@ -2,7 +2,6 @@
 #include "daemon/daemon.hpp"
 
 #include <fmt/format.h>
-#include <malloc.h>
 
 #include <atomic>
 #include <memory>
@@ -15,8 +14,10 @@
 
 #include "base/own_files.hpp"
 #include "daemon/answers.hpp"
-#include "daemon/forecasts.hpp"
+#include "daemon/archive.hpp"
+#include "daemon/foresight.hpp"
 #include "daemon/history.hpp"
+#include "daemon/memory.hpp"
 #include "daemon/probe_desk.hpp"
 #include "daemon/readings.hpp"
 #include "daemon/requests.hpp"
@@ -33,12 +34,6 @@ namespace schedmate::daemon {
 namespace {
 
 constexpr Connector::Deadline call_deadline{4000};  // an end waits for one
-
-/// After large work: what was freed goes back to the system, which malloc would keep.
-void give_back_memory() {
-  constexpr std::size_t much = std::size_t{64} << 20U;
-  if (::mallinfo2().fordblks > much) ::malloc_trim(0);
-}
 
 /// Somebody at the front door.
 struct Visit {
@@ -110,6 +105,7 @@ class Daemon {
     if (auto opened = open_door(); !opened) return opened;
     surroundings_.ready();
     while (!surroundings_.stopped() && !failed_) turn();
+    foresight_.stop();
     door_->stop();
     surroundings_.report(summary_of(state()));
     if (failed_) return tl::unexpected(*failed_);
@@ -173,9 +169,13 @@ class Daemon {
     for (Arrival& arrival : inbox_.take(std::min(longest, configuration_.poll)))
       std::visit([&](auto& each) { take(each); }, arrival);
     measure();
-    foresee();
-    if (failed_) return;
-    if (out_ == 0 && surroundings_.reload_asked()) reload();
+    reloading_ = reloading_ || surroundings_.reload_asked();
+    if (failed_ || (reloading_ && out_ > 0)) return;
+    if (std::exchange(reloading_, false)) {
+      reload();
+      for (Visit& visit : std::exchange(visits_, {})) take(visit);
+      return;
+    }
     if (configuration_.replay->speed == 0) {
       if (out_ == 0) go_on();
       return;
@@ -208,38 +208,15 @@ class Daemon {
             job_actions_,
             now_,
             journal::journal_path(configuration_.state_dir),
-            forecast_ ? &*forecast_ : nullptr,
-            first_.counts(),
+            foresight_.last(),
+            foresight_.counts(),
             desk_.is_open() ? &desk_ : nullptr,
             seconds_of(surroundings_.clock.wall())};
   }
 
-  /// Of whoever starts jobs.
-  [[nodiscard]] const Scheduler& deciding_scheduler() const {
-    return configuration_.replay->host ? *configuration_.replay->host : configuration_.scheduler;
-  }
-
-  /// One at a time, of the queue as it stands when the last one is there.
-  void foresee() {
-    constexpr std::chrono::milliseconds often{1000};
-    const auto now = surroundings_.clock.now();
-    if (foreseeing_ || now - foreseen_ < often || loop_->counts().readings == 0) return;
-    foreseeing_ = true;
-    foreseen_ = now;
-    thinker_.ask(
-        [this, question = forecasts_.question(*loop_, now_), scheduler = deciding_scheduler()] {
-          inbox_.put(Foreseen{forecast_of(*question, scheduler)});
-          give_back_memory();
-        });
-  }
-
   void take(Foreseen& foreseen) {
-    foreseeing_ = false;
-    if (!foreseen.forecast && forecast_)
-      surroundings_.report("no forecast: " + foreseen.forecast.error().message);
-    forecast_.reset();
-    if (foreseen.forecast) forecast_ = std::move(*foreseen.forecast);
-    if (forecast_) first_.note(*forecast_);
+    const std::string wrong = foresight_.take(std::move(foreseen.forecast));
+    if (!wrong.empty()) surroundings_.report(wrong);
   }
 
   /// Twice a second, for whoever asks.
@@ -269,8 +246,8 @@ class Daemon {
 
   void take(Advanced& advanced) {
     --out_;
-    blind_ = !advanced.time;
     if (!advanced.time) {
+      blind_ = true;  // that it has a time is no sight of it: a reading is
       last_tick_ = surroundings_.clock.now();
       return;
     }
@@ -289,12 +266,19 @@ class Daemon {
     }
     // What was asked of the cluster may have begun something.
     if (std::holds_alternative<live::Returned>(event)) over_ = false;
-    const bool is_first = loop_->counts().readings == 0;
+    const std::uint64_t readings = loop_->counts().readings;
     step(event);
-    if (is_first && loop_->counts().readings > 0)  // jobs of an earlier run are not told again
+    const bool is_read = loop_->counts().readings > readings;
+    is_older_ = !blind_ && !is_read && readings == 0 && std::holds_alternative<live::Listed>(event);
+    if (is_read && readings == 0)  // jobs of an earlier run are not told again
       for (const auto& [id, attempt] : loop_->jobs().all())
         desk_.probes().follow(attempt.seen, now_);
-    if (std::holds_alternative<live::Listed>(event)) history_.note(*loop_, now_);
+    if (!is_read) return;
+    is_heard_ = true;
+    history_.note(*loop_, now_);
+    const auto& host = configuration_.replay->host;
+    foresight_.foresee(std::move(*std::get<live::Listed>(event).listing),
+                       host ? *host : configuration_.scheduler);
   }
 
   void take(Learned& learned) {
@@ -302,6 +286,7 @@ class Daemon {
   }
 
   void take(Visit& question) {
+    if (reloading_) return visits_.push_back(std::move(question));
     if (loop_->counts().readings == 0) {
       (*question.answer)(http::busy_reply("the cluster has not been read yet"));
       return;
@@ -309,11 +294,11 @@ class Daemon {
     if (is_reading(question.request))
       return readings_.take(question.request, question.answer, loop_->jobs());
     if (question.request.route->name == http::RouteName::audit)
-      return auditor_.ask([request = question.request, answer = question.answer,
-                           journal = journal::journal_path(configuration_.state_dir)] {
-        (*answer)(audit_reply(request, journal));
-      });
+      return archive_.audit(question.request, question.answer);
     const State state = this->state();
+    if (question.request.route->name == http::RouteName::job)
+      if (auto job = whole_job(question.request, state))
+        return archive_.job(question.request, question.answer, std::move(*job));
     if (auto decision = decision_of(question.request)) {
       if (auto past = *decision ? past_decision(**decision, state) : std::nullopt)
         return (void)(*question.answer)(std::move(*past));
@@ -404,12 +389,14 @@ class Daemon {
         noted.what == live::Noted::What::job ? loop_->jobs().find(noted.id) : nullptr;
     if (attempt != nullptr) {
       desk_.probes().follow(attempt->seen, now_);
-      if (noted.change == live::Change::Kind::ended) forecasts_.note(attempt->seen);
+      if (noted.change == live::Change::Kind::ended) foresight_.ended(attempt->seen);
       if (attempt->seen.phase == JobPhase::ended)
-        studies_.remember(attempt->seen, loop_->lives().find(noted.id));
-      if (noted.change == live::Change::Kind::started) first_.started(attempt->seen);
+        studies_.remember(attempt->seen, loop_->lives().find(noted.id),
+                          desk_.probes().use_of(attempt->seen));
+      if (noted.change == live::Change::Kind::started) foresight_.started(attempt->seen);
     }
     if (noted.change == live::Change::Kind::vanished) desk_.probes().forget(noted.id);
+    if (!is_heard_) return;  // whoever comes later is told to read everything
     if (auto event = event_of(noted, state)) events_->publish(std::move(*event));
   }
   /// Crash-only: what the journal holds decides how it goes on.
@@ -429,7 +416,11 @@ class Daemon {
   }
 
   http::Readiness readiness() const {
-    if (blind_) return {false, {"the cluster does not answer"}};
+    if (blind_) return {false, {"the cluster does not answer, or was not read yet"}};
+    if (is_older_)
+      return {false,
+              {"the cluster shows less than was read of it before: a replay that begins anew needs "
+               "another state_dir"}};
     const std::lock_guard lock(metrics_mutex_);
     return {true, lack_.empty() ? std::vector<std::string>() : std::vector{lack_}};
   }
@@ -452,30 +443,34 @@ class Daemon {
   SimTime now_;
   std::size_t out_ = 0;  // effects whose events are still to come
   bool over_ = false, ticked_ = false;
-  std::atomic<bool> blind_ = true;  // until the first reading
+  std::atomic<bool> blind_ = true;      // until the first reading
+  std::atomic<bool> is_older_ = false;  // what it shows, than what an earlier process has read
+  bool is_heard_ = false;               // since the first reading: nobody listens before
+  bool reloading_ = false;  // once what is out has come back; meanwhile nobody is let in
+  std::vector<Visit> visits_;
   JobTexts texts_;
   ClusterHistory history_;
   JobActions job_actions_;
-  Forecasts forecasts_;
-  std::optional<Forecast> forecast_;  // the last one
-  FirstForecasts first_;
-  bool foreseeing_ = false;
-  std::chrono::nanoseconds last_tick_{}, measured_{}, foreseen_{};
+  std::chrono::nanoseconds last_tick_{}, measured_{};
   Abilities abilities_;  // of the cluster, as it was when the daemon began
   mutable std::mutex metrics_mutex_;
   std::string lack_;  // what a mode cannot do on this cluster
   std::vector<http::Metric> metrics_;
   std::optional<Error> failed_;
-  Worker connector_, writer_, thinker_, auditor_;  // they use what stands above, as do those below
+  Worker connector_, writer_;  // they use what stands above, as do those below
+  Foresight foresight_{surroundings_.clock,
+                       [this](Result<Forecast> made) { inbox_.put(Foreseen{std::move(made)}); }};
   Studies studies_{configuration_.session, [this](std::uint64_t loop, live::Studied studied) {
                      inbox_.put(Learned{loop, std::move(studied)});
                    }};
   Readings readings_{configuration_.reader, surroundings_.clock};
+  Archive archive_{configuration_.session, journal::journal_path(configuration_.state_dir)};
 };
 
 }  // namespace
 
 Result<void> run(const Configuration& configuration, const Surroundings& surroundings) {
+  let_large_buffers_go();
   return Daemon(configuration, surroundings).run();
 }
 

@@ -92,6 +92,10 @@ live::CodeFound code_found(const Advice& advice) {
                                   .distribution = RunTimeDistribution{estimate.mean, estimate.p10,
                                                                       estimate.p50, estimate.p90},
                                   .source = static_cast<std::uint8_t>(estimate.source)};
+  // A GPU's memory is not busy for longer than the GPU is.
+  if (found.prediction && estimate.gpu_util_pct && estimate.gpu_memory_mib)
+    found.prediction->use =
+        GpuUse{*estimate.gpu_util_pct, *estimate.gpu_util_pct, *estimate.gpu_memory_mib};
   return found;
 }
 

@@ -20,8 +20,8 @@ struct Pools {
   std::map<std::string, std::pair<std::uint32_t, std::uint32_t>> node_numbers;  // pool, place
   std::vector<NodeChange> changes;
 
-  Pools(const live::Actions& actions, SimTime now) {
-    for (const auto& [name, node] : actions.nodes()) {
+  explicit Pools(const Listing& listing) {
+    for (const SeenNode& node : listing.nodes) {
       const auto [found, fresh] =
           numbers.try_emplace(node.partition, static_cast<std::uint32_t>(specs.size()));
       if (fresh) {
@@ -32,8 +32,9 @@ struct Pools {
       PartitionSpec& spec = specs[found->second];
       if (node.gpus != spec.gpus_per_node) continue;
       const auto number = static_cast<std::uint32_t>(spec.nodes++);
-      node_numbers[name] = {found->second, number};
-      if (node.state != NodeState::up) changes.push_back({now, found->second, number, node.state});
+      node_numbers[node.name] = {found->second, number};
+      if (node.state != NodeState::up)
+        changes.push_back({listing.now, found->second, number, node.state});
     }
   }
 
@@ -54,12 +55,12 @@ struct Pools {
 };
 
 /// That wait or run, in order of submission.
-std::vector<const SeenJob*> present_jobs(const live::Loop& loop, const Pools& pools, SimTime now) {
+std::vector<const SeenJob*> present_jobs(const Listing& listing, const Pools& pools) {
   std::vector<const SeenJob*> present;
-  for (const auto& [id, attempt] : loop.jobs().all())
-    if (attempt.seen.phase != JobPhase::ended && attempt.seen.gpus > 0 &&
-        pools.numbers.contains(attempt.seen.partition) && attempt.seen.submitted <= now)
-      present.push_back(&attempt.seen);
+  for (const SeenJob& job : listing.jobs)
+    if (job.phase != JobPhase::ended && job.gpus > 0 && pools.numbers.contains(job.partition) &&
+        job.submitted <= listing.now)
+      present.push_back(&job);
   std::ranges::stable_sort(present, {}, &SeenJob::submitted);
   return present;
 }
@@ -72,9 +73,10 @@ void Forecasts::note(const SeenJob& job) {
   if (past_.size() > most_past) past_.pop_front();
 }
 
-std::shared_ptr<Question> Forecasts::question(const live::Loop& loop, SimTime now) {
-  const auto made = std::make_shared<Question>();
-  const Pools pools(loop.actions(), now);
+std::unique_ptr<Question> Forecasts::question(const Listing& listing) {
+  auto made = std::make_unique<Question>();
+  const Pools pools(listing);
+  const SimTime now = listing.now;
   QueueSnapshot& snapshot = made->snapshot;
   snapshot.now = now;
   snapshot.pools = pools.specs;
@@ -82,7 +84,7 @@ std::shared_ptr<Question> Forecasts::question(const live::Loop& loop, SimTime no
   const auto user_of = [&](const std::string& name) {
     return users_.try_emplace(name, static_cast<std::uint32_t>(users_.size())).first->second;
   };
-  const std::vector<const SeenJob*> present = present_jobs(loop, pools, now);
+  const std::vector<const SeenJob*> present = present_jobs(listing, pools);
   // The model takes all submissions in order of time; those that are present come back by place.
   struct Row {
     eta::Submitted submitted;
@@ -127,8 +129,9 @@ std::shared_ptr<Question> Forecasts::question(const live::Loop& loop, SimTime no
   return made;
 }
 
-Result<Forecast> forecast_of(Question& question, const Scheduler& scheduler) {
+Result<Forecast> forecast_of(std::unique_ptr<Question> asked, const Scheduler& scheduler) {
   constexpr std::int64_t most = 60, least = 20, figures = 600'000;  // that are held at a time
+  Question& question = *asked;
   QueueSnapshot& snapshot = question.snapshot;
   const std::int64_t samples =
       std::clamp(figures / std::max<std::int64_t>(1, std::ssize(snapshot.jobs)), least, most);
@@ -156,7 +159,10 @@ Result<Forecast> forecast_of(Question& question, const Scheduler& scheduler) {
     for (const JobForecast::Awaited& awaited : each.awaited)
       told.awaited.emplace_back(snapshot.jobs[awaited.job].id);
   }
-  for (auto& [id, job] : forecast.jobs) job.json = eta_of(forecast, id).dump();
+  for (auto& [id, job] : forecast.jobs) {
+    job.json = eta_of(forecast, id).dump();
+    job.json.shrink_to_fit();  // there are many
+  }
   return forecast;
 }
 

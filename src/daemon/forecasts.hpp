@@ -2,19 +2,19 @@
 #pragma once
 
 /// When waiting jobs start and running ones end, from the queue as it was last read (docs/eta.md).
-/// Run times come from the jobs that this process has seen end. The loop's thread makes a snapshot;
-/// the forecast, which takes long, is made of it by another.
+/// Run times come from the jobs that this process has seen end. All of it takes long, and is for
+/// another thread than the loop's.
 
 #include <deque>
 #include <map>
 #include <memory>
+#include <schedmate/connector.hpp>
 #include <schedmate/eta.hpp>
 #include <string>
 #include <unordered_map>
 
 #include "base/document.hpp"
 #include "eta/run_time_model.hpp"
-#include "live/loop.hpp"
 
 namespace schedmate::daemon {
 
@@ -47,9 +47,8 @@ class Forecasts {
  public:
   /// A job that has ended is learned from.
   void note(const SeenJob& job);
-  /// As the loop has read it. Nodes of a pool that have another number of GPUs than the first are
-  /// left out.
-  [[nodiscard]] std::shared_ptr<Question> question(const live::Loop& loop, SimTime now);
+  /// Of one reading. Nodes of a pool that have another number of GPUs than the first are left out.
+  [[nodiscard]] std::unique_ptr<Question> question(const Listing& listing);
 
  private:
   struct Ended {
@@ -62,7 +61,8 @@ class Forecasts {
 };
 
 /// Any thread. Errors: those of forecast_queue().
-[[nodiscard]] Result<Forecast> forecast_of(Question& question, const Scheduler& scheduler);
+[[nodiscard]] Result<Forecast> forecast_of(std::unique_ptr<Question> asked,
+                                           const Scheduler& scheduler);
 
 /// For a job's document, "eta": null where nothing is expected of it. As text, too, made once with
 /// the forecast.

@@ -29,12 +29,17 @@ JobRecord record_of(const SeenJob& job) {
   return record;
 }
 
-Outcome outcome_of(const SeenJob& job, const std::optional<live::Life>& life) {
+Outcome outcome_of(const Ended& end) {
+  const auto& [job, life, use] = end;
   Outcome outcome;
   outcome.state = job.end_state;
   outcome.start = job.started;
   outcome.end = job.ended;
   if (job.started && job.ended) outcome.duration = std::max(Seconds(0), *job.ended - *job.started);
+  if (use) {
+    outcome.gpu_util_pct = use->gpu_pct_mean;
+    outcome.gpu_memory_mib = use->memory_mib_max;
+  }
   if (!life) return outcome;
   if (life->cause) outcome.fingerprint = life->cause->fingerprint;
   for (const live::Life::Point& each : life->points)
@@ -53,7 +58,9 @@ Result<const service::AdvisorState*> Historian::state() {
   return &*state_;
 }
 
-Result<live::CodeFound> Historian::advise(const SeenJob& job, const Document& document) {
+Result<live::CodeFound> Historian::advise(std::span<const SeenJob> alike,
+                                          const Document& document) {
+  const SeenJob& job = alike.front();
   const auto state = this->state();
   if (!state) return tl::unexpected(state.error());
   auto facts = read_facts_json(in_one_line(document));
@@ -71,10 +78,28 @@ Result<live::CodeFound> Historian::advise(const SeenJob& job, const Document& do
   auto advice =
       service::advise_on(session_, **state, request, service::redacted(*std::move(facts)));
   if (!advice) return tl::unexpected(advice.error());
+  if (auto kept = record_alike(alike); !kept) return tl::unexpected(kept.error());
   return code_found(*advice);
 }
 
-Result<void> Historian::remember_end(const SeenJob& job, const std::optional<live::Life>& life) {
+/// As the first of them is on record, by that time.
+Result<void> Historian::record_alike(std::span<const SeenJob> alike) {
+  if (alike.size() == 1) return {};
+  Store& store = *(*state())->store;
+  const auto first = store.get(alike.front().id);
+  if (!first) return tl::unexpected(first.error());
+  if (!*first) return {};
+  std::vector<JobRecord> records;
+  for (const SeenJob& job : alike.subspan(1)) {
+    JobRecord& record = records.emplace_back(**first);
+    record.id = job.id;
+    record.submit = std::max(SimTime(), job.submitted);
+  }
+  return store.put_many(records);
+}
+
+Result<void> Historian::remember(const Ended& end) {
+  const SeenJob& job = end.job;
   const auto state = this->state();
   if (!state) return tl::unexpected(state.error());
   Store& store = *(*state)->store;
@@ -82,7 +107,7 @@ Result<void> Historian::remember_end(const SeenJob& job, const std::optional<liv
   if (!known) return tl::unexpected(known.error());
   if (!*known)
     if (auto put = store.put(record_of(job)); !put) return put;
-  return store.finish(job.id, outcome_of(job, life));
+  return store.finish(job.id, outcome_of(end));
 }
 
 Result<std::optional<JobRecord>> Historian::find(const std::string& id) {

@@ -9,10 +9,18 @@
 
 #include "base/document.hpp"
 #include "live/lives.hpp"
+#include "probe/job_use.hpp"
 #include "service/advisor_state.hpp"
 #include "settings/session.hpp"
 
 namespace schedmate::daemon {
+
+/// What is known of an attempt that has ended.
+struct Ended {
+  SeenJob job;
+  std::optional<live::Life> life{};
+  std::optional<probe::UseSummary> use{};
+};
 
 class Historian {
  public:
@@ -20,13 +28,18 @@ class Historian {
 
   /// On facts as schedmate-reader gave them; the submission is remembered. Errors: those of the
   /// history; invalid for a document that holds no facts.
-  Result<live::CodeFound> advise(const SeenJob& job, const Document& document);
-  /// How it ended; the same end twice is one. Errors: those of the history.
-  Result<void> remember_end(const SeenJob& job, const std::optional<live::Life>& life);
+  Result<live::CodeFound> advise(const SeenJob& job, const Document& document) {
+    return advise(std::span(&job, 1), document);
+  }
+  /// Of jobs that were submitted alike, at least one: the same of all, each with its own record.
+  Result<live::CodeFound> advise(std::span<const SeenJob> alike, const Document& document);
+  /// The same end twice is one. Errors: those of the history.
+  Result<void> remember(const Ended& end);
   /// What is kept of the job; nothing where it is not known. Errors: those of the history.
   Result<std::optional<JobRecord>> find(const std::string& id);
 
  private:
+  Result<void> record_alike(std::span<const SeenJob> alike);
   Result<const service::AdvisorState*> state();
 
   settings::Session session_;

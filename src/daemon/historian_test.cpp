@@ -49,13 +49,28 @@ TEST_CASE("a job that comes again is expected to run as long as it did") {
   for (int i = 1; i <= 4; ++i) {
     const SeenJob job = training(std::to_string(i), std::int64_t{1000} * i);
     (void)testing::need(historian.advise(job, facts()));
-    testing::need(historian.remember_end(ended(job, Seconds(500 + i)), {}));
+    testing::need(historian.remember({ended(job, Seconds(500 + i))}));
   }
   const live::CodeFound again = testing::need(historian.advise(training("9", 9000), facts()));
   CHECK(again.source == "resubmission");
   REQUIRE(again.prediction);
   CHECK(again.prediction->run_time.count() > 400);
   CHECK(again.prediction->run_time.count() < 600);
+}
+
+TEST_CASE("jobs that were submitted alike have the same advice, and each its record") {
+  testing::ClusterSite site;
+  Historian historian(site.session());
+  const std::vector<SeenJob> alike{training("1", 1000), training("2", 1001), training("3", 1002)};
+  CHECK(testing::need(historian.advise(alike, facts())).source == "none");
+  for (const SeenJob& job : alike) {
+    const auto record = testing::need(historian.find(job.id));
+    REQUIRE(record.has_value());
+    CHECK(record->id == job.id);
+    CHECK(record->submit == job.submitted);
+    CHECK(record->command == job.command);
+    CHECK(record->advice.has_value());
+  }
 }
 
 TEST_CASE("how a job ended is kept with its progress and cause, once however often it is told") {
@@ -66,13 +81,18 @@ TEST_CASE("how a job ended is kept with its progress and cause, once however oft
   live::Life life;
   life.points = {{at(5100), 10, 2.5}, {at(5200), 20, 1.5}};
   life.cause = live::CauseFound{.reason = "x", .fingerprint = "f7"};
-  for (int i = 0; i < 2; ++i) testing::need(historian.remember_end(job, life));
+  probe::UseSummary use;
+  use.gpu_pct_mean = 87.5;
+  use.memory_mib_max = 30'000;
+  for (int i = 0; i < 2; ++i) testing::need(historian.remember({job, life, use}));
   const auto record = testing::need(historian.find("7"));
   REQUIRE(record);
   REQUIRE(record->outcome);
   CHECK(record->outcome->state == EndState::failed);
   CHECK(record->outcome->duration == Seconds(300));
   CHECK(record->outcome->fingerprint == "f7");
+  CHECK(record->outcome->gpu_util_pct == 87.5);
+  CHECK(record->outcome->gpu_memory_mib == 30'000);
   REQUIRE(record->outcome->progress.size() == 2);
   CHECK(record->outcome->progress.front().since_start == Seconds(40));
   CHECK(!testing::need(historian.find("8")));
@@ -86,7 +106,7 @@ TEST_CASE("secrets of a command are not kept") {
   (void)testing::need(historian.advise(job, facts()));
   SeenJob other = ended(training("2", 1000), Seconds(1));
   other.command = job.command;
-  testing::need(historian.remember_end(other, {}));
+  testing::need(historian.remember({other}));
   for (const char* const id : {"1", "2"})
     CHECK(testing::need(historian.find(id))->command.find("abcdefgh") == std::string::npos);
 }

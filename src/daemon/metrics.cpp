@@ -64,6 +64,20 @@ Metric held_back(const live::Actions::Counts& counts) {
            {"unfit", number(counts.unfit)}}};
 }
 
+/// What was asked of schedmate-reader.
+Metric studies_made(const live::StudyQueue::Counts& counts) {
+  return {"schedmate_studies_total",
+          "Readings of jobs' code, logs and failures, by what became of them: failed ones may be "
+          "tried again, late ones came when nobody waited any more, skipped ones were asked for "
+          "while the same was being read.",
+          MetricKind::counter,
+          "outcome",
+          {{"asked", count(counts.made)},
+           {"failed", count(counts.failed)},
+           {"late", count(counts.late)},
+           {"skipped", count(counts.skipped)}}};
+}
+
 /// One value for each word of an enumeration.
 template <class Word, std::size_t size>
 Metric by_word(Metric made, const std::array<std::uint64_t, size>& counts) {
@@ -94,6 +108,7 @@ std::vector<Metric> metrics_of(const State& state) {
       nodes_now(actions),
       actions_now(actions),
       held_back(actions.counts()),
+      studies_made(state.loop.lives().counts()),
       {"schedmate_forecast_starts_total",
        "Jobs that started, by where that lay in the first interval told (8 of 10 inside).",
        MetricKind::counter,

@@ -38,7 +38,6 @@ void put_instant(Document& document, const std::string& name, std::optional<SimT
 
 // Each of a route.
 [[nodiscard]] http::Reply jobs_reply(const http::Request& request, const State& state);
-[[nodiscard]] http::Reply job_reply(const http::Request& request, const State& state);
 [[nodiscard]] http::Reply why_reply(const http::Request& request, const State& state);
 [[nodiscard]] http::Reply cluster_reply(const http::Request& request, const State& state);
 [[nodiscard]] http::Reply ledger_reply(const http::Request& request, const State& state);

@@ -184,7 +184,9 @@ TEST_CASE("what speaks against a node") {
   probe::Report hanging;
   hanging.samples.push_back({wall_s, "the driver hangs", {}});
   CHECK(says(probes.take("n1", hanging, both)).contains("the driver hangs"));
-  CHECK(says(probes.take("n2", hanging, both)).empty());  // it never had GPUs
+  CHECK(
+      probes.state_of("n1", wall_s)["gpus_state"].is_null());  // what was there is no present state
+  CHECK(says(probes.take("n2", hanging, both)).empty());       // it never had GPUs
 }
 
 TEST_CASE("kernel events: faults are witnesses, an application's Xids are not") {

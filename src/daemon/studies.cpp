@@ -37,31 +37,54 @@ Result<reader::Request> reading_for(const live::Study& study) {
 }
 
 void Studies::make(std::uint64_t loop, const live::Study& study, reader::Client* reader) {
-  const auto answer = [this, loop, number = study.number](Result<live::Finding> finding) {
+  const Answer answer = [this, loop, number = study.number](Result<live::Finding> finding) {
     take_(loop, {number, std::move(finding)});
   };
   if (reader == nullptr)
     return answer(
         fail(ErrorCode::unsupported, "nothing is read: setting reader.socket names no reader"));
-  auto request = reading_for(study);
+  const auto request = reading_for(study);
   if (!request) return answer(tl::unexpected(request.error()));
-  reader->ask(std::move(*request), [this, answer, study](Result<Document> read) {
+  const SharedReadings::Ask ask = [reader](reader::Request asked, reader::Client::Take take) {
+    reader->ask(std::move(asked), std::move(take));
+  };
+  shared_.ask(ask, *request, [this, answer, study](const Result<Document>& read) {
     if (!read) return answer(tl::unexpected(read.error()));
     if (study.what != StudyKind::code) return answer(finding_in(study.what, *read));
-    worker_.ask([this, answer, job = study.job, facts = std::move(*read)] {
-      answer(historian_.advise(job, facts).map([](live::CodeFound found) -> live::Finding {
-        return found;
-      }));
-    });
+    advise(study.job, *read, answer);
   });
 }
 
-void Studies::remember(const SeenJob& job, const live::Life* life) {
+/// The worker takes all that have come alike by its turn.
+void Studies::advise(const SeenJob& job, const Document& facts, const Answer& answer) {
+  const std::string key =
+      in_one_line({job.user, job.partition, job.dir, job.command, job.gpus, job.limit.count()});
+  const std::lock_guard lock(mutex_);
+  Alike& alike = alike_[key];
+  alike.facts = facts;
+  alike.jobs.push_back(job);
+  alike.answers.push_back(answer);
+  if (alike.jobs.size() == 1) worker_.ask([this, key] { advise_all(key); });
+}
+
+void Studies::advise_all(const std::string& key) {
+  Alike alike;
+  {
+    const std::lock_guard lock(mutex_);
+    alike = std::move(alike_.extract(key).mapped());
+  }
+  const auto found = historian_.advise(alike.jobs, alike.facts);
+  for (const Answer& answer : alike.answers)
+    answer(found.map([](const live::CodeFound& code) -> live::Finding { return code; }));
+}
+
+void Studies::remember(const SeenJob& job, const live::Life* life, const probe::JobUse* use) {
   if (job.command.empty()) return;
-  std::optional<live::Life> found;
-  if (life != nullptr) found = *life;
-  worker_.ask([this, job, found = std::move(found)] {
-    (void)historian_.remember_end(job, found);  // tried again with the cause, where there is one
+  Ended end{.job = job};
+  if (life != nullptr) end.life = *life;
+  if (use != nullptr) end.use = use->summary();
+  worker_.ask([this, end = std::move(end)] {
+    (void)historian_.remember(end);  // tried again with the cause, where there is one
   });
 }
 

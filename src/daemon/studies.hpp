@@ -4,11 +4,18 @@
 /// Whoever makes the loop's studies: schedmate-reader reads a job's code, log or failure with the
 /// rights of its owner, the history says what that means; and the history learns how jobs ended.
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "daemon/historian.hpp"
+#include "daemon/shared_readings.hpp"
 #include "daemon/worker.hpp"
 #include "live/events.hpp"
 #include "reader/client.hpp"
@@ -26,11 +33,25 @@ class Studies {
 
   /// Waits for nobody. `reader` answers no more once this is gone; null: nothing can be read.
   void make(std::uint64_t loop, const live::Study& study, reader::Client* reader);
-  /// It has ended; `life`: what was found of it. Only jobs whose command is known are kept.
-  void remember(const SeenJob& job, const live::Life* life);
+  /// It has ended; what was found of it, and measured of its GPUs. Only jobs whose command is known
+  /// are kept.
+  void remember(const SeenJob& job, const live::Life* life, const probe::JobUse* use);
 
  private:
+  using Answer = std::function<void(Result<live::Finding>)>;
+  /// Jobs that were submitted alike and wait for advice, with what was read last of their code.
+  struct Alike {
+    Document facts;
+    std::vector<SeenJob> jobs;
+    std::vector<Answer> answers;
+  };
+  void advise(const SeenJob& job, const Document& facts, const Answer& answer);
+  void advise_all(const std::string& key);
+
   Take take_;
+  std::mutex mutex_;
+  std::map<std::string, Alike> alike_;
+  SharedReadings shared_;
   Historian historian_;  // of the worker's thread
   Worker worker_;        // last: it uses what stands above
 };

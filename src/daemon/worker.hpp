@@ -3,6 +3,8 @@
 
 /// A thread that does one thing after another, and the queue in front of one.
 
+#include <sys/resource.h>
+
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -39,7 +41,12 @@ class Inbox {
 
 class Worker {
  public:
-  Worker() : thread_([this](const std::stop_token& stop) { run(stop); }) {}
+  /// `nice`: so much less than others it is in a hurry, 0 to 19.
+  explicit Worker(int nice = 0)
+      : thread_([this, nice](const std::stop_token& stop) {
+          if (nice > 0) (void)::setpriority(PRIO_PROCESS, 0, nice);  // on Linux of this thread
+          run(stop);
+        }) {}
 
   void ask(std::function<void()> work) { inbox_.put(std::move(work)); }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/action_json.hpp"
 
@@ -79,12 +80,23 @@ Result<void> go_on(Action& action, const ActionStep& step) {
                       fmt::format("who and what was seen of action {}", action.id));
 }
 
-Result<void> write_step(Database& database, const NewStep& next, NewEntries& entries) {
-  auto action = stored_action(database, next.action);
+void keep(OpenActions& open, Action action) {
+  if (is_end(action.call.kind, action.state()))
+    open.erase(action.id);
+  else
+    open.insert_or_assign(action.id, std::move(action));
+}
+
+Result<void> write_step(Database& database, const NewStep& next, NewEntries& entries,
+                        OpenActions& open) {
+  const auto known = open.find(next.action);
+  auto action = known == open.end() ? stored_action(database, next.action)
+                                    : Result<Action>(std::move(known->second));
   if (!action) return tl::unexpected(action.error());
   if (auto fits = go_on(*action, next.step); !fits) return fits;
   if (!is_in_flight(action->state())) free_targets(database, *action);
   store_action(database, *action, entries.add(*action));
+  keep(open, std::move(*action));
   return {};
 }
 
@@ -99,7 +111,8 @@ Result<void> check_undo(Database& database, const Action& action) {
                           name_of(other->call.kind), name_of(other->state())));
 }
 
-Result<void> write_action(Database& database, const Action& given, NewEntries& entries) {
+Result<void> write_action(Database& database, const Action& given, NewEntries& entries,
+                          OpenActions& open) {
   std::int64_t next = 0;
   if (Query query(database, "SELECT next_action FROM state"); query.next()) next = query.integer(0);
   if (given.id != next)
@@ -107,7 +120,7 @@ Result<void> write_action(Database& database, const Action& given, NewEntries& e
                 fmt::format("journal: a new action has id {}, next is {}", given.id, next));
   if (given.steps.empty() || given.steps.front().state != ActionState::planned)
     return fail(ErrorCode::invalid, fmt::format("journal: action {} was not planned", given.id));
-  database.run("UPDATE state SET next_action = next_action + 1");
+  Query(database, "UPDATE state SET next_action = next_action + 1").run();
   if (auto fine = check_undo(database, given); !fine) return fine;
   Action plan = given;
   plan.steps.resize(1);
@@ -125,6 +138,7 @@ Result<void> write_action(Database& database, const Action& given, NewEntries& e
   if (is_in_flight(action->state()))
     if (auto taken = take_targets(database, *action); !taken) return taken;
   store_action(database, *action, sequence);
+  keep(open, std::move(*action));
   return {};
 }
 
@@ -166,11 +180,14 @@ Result<void> each(const Values& values, const Write& write) {
 
 }  // namespace
 
-Result<void> write_batch(Database& database, const Batch& batch, NewEntries& entries) {
-  return each(batch.steps, [&](const NewStep& step) { return write_step(database, step, entries); })
+Result<void> write_batch(Database& database, const Batch& batch, NewEntries& entries,
+                         OpenActions& open) {
+  return each(batch.steps,
+              [&](const NewStep& step) { return write_step(database, step, entries, open); })
       .and_then([&] {
-        return each(batch.actions,
-                    [&](const Action& action) { return write_action(database, action, entries); });
+        return each(batch.actions, [&](const Action& action) {
+          return write_action(database, action, entries, open);
+        });
       })
       .and_then([&] {
         return each(batch.remarks, [&](const Remark& remark) -> Result<void> {

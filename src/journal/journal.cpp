@@ -97,6 +97,7 @@ Result<std::unique_ptr<Journal>> Journal::open(const Options& options, const Clo
 }
 
 Result<void> Journal::reopen() {
+  open_.clear();
   database_.reset();
   return open_file();
 }
@@ -177,7 +178,10 @@ tl::unexpected<Error> Journal::break_by(const Error& error) {
 }
 
 Result<void> Journal::append(const Batch& batch) {
-  return change([&](NewEntries& entries) { return write_batch(*database_, batch, entries); });
+  auto done =
+      change([&](NewEntries& entries) { return write_batch(*database_, batch, entries, open_); });
+  if (!done) open_.clear();
+  return done;
 }
 
 Result<std::int64_t> Journal::next_action() {

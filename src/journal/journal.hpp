@@ -153,8 +153,9 @@ class Journal {
   Clock clock_;
   Descriptor lock_;
   std::unique_ptr<sqlite::Database> database_;
-  std::int64_t epoch_ = 0;       ///< 0: none taken yet
-  std::optional<Error> broken_;  ///< the disk failed
+  std::int64_t epoch_ = 0;                 ///< 0: none taken yet
+  std::optional<Error> broken_;            ///< the disk failed
+  std::map<std::int64_t, Action> open_{};  ///< OpenActions of change.hpp
 };
 
 }  // namespace schedmate::journal

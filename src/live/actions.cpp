@@ -20,11 +20,14 @@ SimTime intent_of(const Action& action) {
   return intent == action.steps.end() ? action.steps.front().when : intent->when;
 }
 
-/// Of a submission: the job that it became.
+/// Of a submission: the job that it became; of a test: how it ended.
 std::string shown_as(const ActionCall& call, const Reading& reading) {
-  const SeenJob* const job =
-      call.kind == ActionKind::submit ? reading.submitted_with(call.token) : nullptr;
-  return job == nullptr ? "" : "job " + job->id;
+  const bool is_job = call.kind == ActionKind::submit || call.kind == ActionKind::test_nodes;
+  const SeenJob* const job = is_job ? reading.submitted_with(call.token) : nullptr;
+  if (job == nullptr) return "";
+  if (call.kind == ActionKind::submit) return "job " + job->id;
+  if (job->end_state == EndState::completed) return std::string(test_passed);
+  return fmt::format("{}: job {} ended as {}", test_failed, job->id, to_string(job->end_state));
 }
 
 bool wants_witnesses(const ActionCall& call) {
@@ -120,6 +123,7 @@ std::int64_t Actions::record(Proposal proposal, const Deciding& deciding) {
     if (!reason.empty() && action.call.kind == ActionKind::drain_node)
       action.call.text += " " + reason;
   }
+  if (action.call.kind == ActionKind::test_nodes) action.call.token = mark_of(settings_, id);
   fresh_.insert(id);
   for (const std::string& target : targets_of(action.call)) targets_[target] = id;
   if (mode == Mode::shadow) {
@@ -173,13 +177,13 @@ ActionRecord Actions::take() {
   for (const std::int64_t id : fresh_) record_.actions.push_back(actions_.at(id));
   fresh_.clear();
   in_record_ = std::exchange(due_, {});
-  std::erase_if(actions_, [](const auto& each) {
-    return is_end(each.second.call.kind, each.second.state());
-  });
+  for (const auto& [id, action] : actions_)
+    if (is_end(action.call.kind, action.state())) over_in_record_.push_back(id);
   return std::exchange(record_, {});
 }
 
 std::vector<DueCall> Actions::recorded() {
+  for (const std::int64_t id : std::exchange(over_in_record_, {})) actions_.erase(id);
   std::vector<DueCall> calls;
   for (const std::int64_t id : std::exchange(in_record_, {})) {
     const auto call = calls_.find(id);
@@ -234,6 +238,10 @@ void Actions::judge(Action& action, const Reading& reading, std::uint64_t number
       return come_out(action, superseded, now, "its target has changed or is gone");
     case Shown::silent:
       if (call.reply) judge_reply(action, now);
+      return;
+    case Shown::begun:
+      if (call.reply && now - call.since >= settings_.waits.test)
+        come_out(action, failed, now, "the test does not come to its end");
       return;
     case Shown::no:
       if (call.reply && number > call.reading) judge_absent(action, call, reading, now);
@@ -296,8 +304,7 @@ SimTime Actions::next_due() const {
 SimTime Actions::looks_back_to() const {
   SimTime first = never;
   for (const auto& [id, call] : calls_)
-    if (const Action& action = actions_.at(id);
-        action.call.kind == ActionKind::submit && call.reply)
+    if (const Action& action = actions_.at(id); !action.call.token.empty() && call.reply)
       first = std::min(first, intent_of(action) - clocks_apart);
   return first;
 }

@@ -31,6 +31,9 @@ struct NodeWitness {
   std::string says;
 };
 
+/// How the note of a verified test_nodes begins.
+inline constexpr std::string_view test_passed = "passed", test_failed = "failed";
+
 struct Proposal {
   ActionCall call;
   std::vector<std::string> why{};
@@ -106,7 +109,7 @@ class Actions {
   std::vector<DueCall> recorded();
 
   [[nodiscard]] const Action* find(std::int64_t id) const;
-  /// Those that are on their way, or verified and can be undone.
+  /// On their way, verified and to be undone, or at an end that is not recorded yet.
   [[nodiscard]] const std::map<std::int64_t, Action>& all() const { return actions_; }
   /// As they were last read.
   [[nodiscard]] const std::map<std::string, SeenNode, std::less<>>& nodes() const { return nodes_; }
@@ -176,13 +179,13 @@ class Actions {
   std::map<std::string, std::int64_t, std::less<>> targets_;  // of those in flight
   std::set<std::int64_t> fresh_;                              // not taken yet
   std::vector<std::int64_t> due_, in_record_;                 // calls
+  std::vector<std::int64_t> over_in_record_;
   ActionRecord record_;
   std::vector<Action> ended_;
   std::int64_t next_id_;
   std::map<std::string, SeenNode, std::less<>> nodes_;  // at the last reading
   std::deque<SimTime> burst_;                           // proposals of the last minute
-  // Of the last hour, or day.
-  std::deque<SimTime> disturbed_;
+  std::deque<SimTime> disturbed_;                       // of the last hour
   struct Requeue {
     SimTime when;
     std::string owner;

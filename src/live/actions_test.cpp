@@ -78,6 +78,19 @@ TEST_CASE("shadow: planned, shadowed, and never called") {
   CHECK(!desk.approve(id));
 }
 
+TEST_CASE("what has ended is shown until that is on record") {
+  Actions actions(Desk::all_in(Mode::shadow), {});
+  const Actions& shown = actions;
+  const auto id = actions.propose({.call = {.kind = ActionKind::notify, .text = "x"}}, at(1));
+  REQUIRE(id);
+  CHECK(actions.take().actions.size() == 1);
+  REQUIRE(shown.find(*id) != nullptr);
+  CHECK(shown.find(*id)->state() == ActionState::shadowed);
+  CHECK(actions.take().empty());
+  (void)actions.recorded();
+  CHECK(shown.find(*id) == nullptr);
+}
+
 TEST_CASE("shadow holds nobody up: the target is free for the next decision") {
   Desk desk(4, Desk::all_in(Mode::shadow));
   const SeenJob job = desk.site.submit("1");

@@ -16,6 +16,7 @@ void Loop::take(const Studied& event, SimTime now) {
   effects_.emplace_back(Noted{Noted::What::job, *id, {}, Change::Kind::altered});
   if (event.finding && std::holds_alternative<CodeFound>(*event.finding)) take_advice(*id, now);
   respond_to_failures(now);
+  respond_to_hangs(now);
 }
 
 void Loop::follow_lives(const std::vector<Change>& changes, SimTime now) {
@@ -113,6 +114,24 @@ void Loop::respond_to_failures(SimTime now) {
     if (response.waits) continue;
     for (Proposal& proposal : response.proposals) (void)actions_.propose(std::move(proposal), now);
     lives_.handled(id);
+    keep_life(id);
+  }
+}
+
+void Loop::respond_to_hangs(SimTime now) {
+  const Modes& modes = actions_.settings().modes;
+  if (modes.recover == Mode::observe && modes.notify == Mode::observe) return;
+  for (const std::string& id : lives_.hanging()) {
+    const Attempt* const attempt = jobs_.find(id);
+    const Life* const life = lives_.find(id);
+    if (attempt == nullptr || attempt->number != life->attempt ||
+        attempt->seen.phase != JobPhase::running)
+      continue;
+    HangCase hung{attempt->seen, *life->hang, options_.settings.waits.hung_restart};
+    const std::vector<Proposal> proposals = respond_to_hang(hung, now);
+    if (proposals.empty()) continue;
+    for (const Proposal& each : proposals) (void)actions_.propose(each, now);
+    lives_.note_hang(id, hung.hang);
     keep_life(id);
   }
 }

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <iterator>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -80,7 +80,11 @@ std::size_t Jobs::waiting() const {
 }
 
 void Jobs::arrive(Attempt& attempt, const SeenJob& seen, std::vector<Change>& changes) {
-  attempt = {.number = ++numbers_, .seen = seen, .starts = 0, .past = std::move(attempt.past)};
+  attempt = {.number = ++numbers_,
+             .seen = seen,
+             .starts = 0,
+             .past = std::move(attempt.past),
+             .place = attempt.place};
   attempt.seen.phase = JobPhase::queued;
   changes.push_back({Change::Kind::arrived, attempt, {}});
 }
@@ -151,41 +155,61 @@ void Jobs::know_what_was_read(std::string_view text) {
   version_before_ = parse_number<std::int64_t>(words.back()).value_or(-1);
 }
 
+/// Readings show most jobs in the order of the one before.
+Jobs::Known::iterator Jobs::find(const std::string& id, std::size_t& next) {
+  const bool is_next =
+      next < shown_.size() && shown_[next] != jobs_.end() && shown_[next]->first == id;
+  const auto found = is_next ? shown_[next] : jobs_.find(id);
+  if (found != jobs_.end()) next = found->second.place + 1;
+  return found;
+}
+
 std::vector<Change> Jobs::take(const Listing& listing) {
   forgotten_.clear();
   std::vector<Change> changes;
   if (listing.version <= version_ || is_old(listing)) return changes;
   version_ = listing.version;
-  std::set<std::string_view> shown;
-  for (const SeenJob& seen : listing.jobs) {
-    shown.insert(seen.id);
-    const auto found = jobs_.find(seen.id);
-    if (found != jobs_.end() && found->second.seen.submitted == seen.submitted) {
-      if (found->second.number == 0) found->second.number = ++numbers_;
-      follow(found->second, seen, listing.now, changes);
-      continue;
+  std::vector<Known::iterator> shown(listing.jobs.size(), jobs_.end());
+  const auto is_shown = [&](Known::iterator job) {
+    return job->second.place < shown.size() && shown[job->second.place] == job;
+  };
+  std::size_t next = 0, count = 0;
+  for (std::size_t place = 0; place < shown.size(); ++place) {
+    const SeenJob& seen = listing.jobs[place];
+    auto found = find(seen.id, next);
+    const bool is_known = found != jobs_.end();
+    const bool is_same = is_known && found->second.seen.submitted == seen.submitted;
+    const bool is_older = is_known && seen.submitted < found->second.seen.submitted;
+    const bool was_told = !is_same && seen.ended && *seen.ended < ended_since_;
+    if (!is_known && was_told) continue;
+    if (!is_known) found = jobs_.try_emplace(seen.id).first;
+    Attempt& attempt = found->second;
+    if (is_same) {
+      if (attempt.number == 0) attempt.number = ++numbers_;
+      follow(attempt, seen, listing.now, changes);
+    } else if (!is_older && !was_told) {
+      if (is_known && attempt.seen.phase != JobPhase::ended)
+        changes.push_back({Change::Kind::vanished, attempt, attempt.seen});
+      attempt.past.clear();  // of another job
+      arrive(attempt, seen, changes);
+      follow(attempt, seen, listing.now, changes);
     }
-    if (found != jobs_.end() && seen.submitted < found->second.seen.submitted) continue;
-    if (seen.ended && *seen.ended < ended_since_) continue;  // its life was told
-    Attempt& attempt = jobs_[seen.id];
-    if (found != jobs_.end() && attempt.seen.phase != JobPhase::ended)
-      changes.push_back({Change::Kind::vanished, attempt, attempt.seen});
-    attempt.past.clear();  // of another job
-    arrive(attempt, seen, changes);
-    follow(attempt, seen, listing.now, changes);
+    if (!is_shown(found)) ++count;
+    attempt.place = place;
+    shown[place] = found;
   }
-  for (auto job = jobs_.begin(); job != jobs_.end();) {
-    if (shown.contains(job->first)) {
-      ++job;
-      continue;
-    }
-    if (job->second.seen.phase != JobPhase::ended)
-      changes.push_back({Change::Kind::vanished, job->second, job->second.seen});
-    forgotten_.push_back(job->first);
-    job = jobs_.erase(job);
-  }
+  for (auto job = jobs_.begin(); count < jobs_.size() && job != jobs_.end();)
+    job = is_shown(job) ? std::next(job) : forget(job, changes);
+  shown_ = std::move(shown);
   ended_since_ = std::max(ended_since_, listing.now - late);
   return changes;
+}
+
+Jobs::Known::iterator Jobs::forget(Known::iterator job, std::vector<Change>& changes) {
+  if (job->second.seen.phase != JobPhase::ended)
+    changes.push_back({Change::Kind::vanished, job->second, job->second.seen});
+  forgotten_.push_back(job->first);
+  return jobs_.erase(job);
 }
 
 void sort_for_policies(std::vector<Change>& changes) {

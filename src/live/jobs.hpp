@@ -30,6 +30,7 @@ struct Attempt {
   SeenJob seen;                 ///< at the last reading that showed it
   std::uint64_t starts = 0;     ///< in which place it started, among all; 0: it has not
   std::vector<PastRun> past{};  ///< of this job, oldest first; the last ones
+  std::size_t place = 0;        ///< among the jobs of the last reading that showed it
 };
 
 struct Change {
@@ -81,8 +82,14 @@ class Jobs {
   void follow(Attempt& attempt, const SeenJob& seen, SimTime now, std::vector<Change>& changes);
   void arrive(Attempt& attempt, const SeenJob& seen, std::vector<Change>& changes);
   static void remember(Attempt& attempt);
+  using Known = std::map<std::string, Attempt>;
+  /// What is known of it; jobs_.end(): nothing. The last one that was asked for stood before
+  /// `next`.
+  Known::iterator find(const std::string& id, std::size_t& next);
+  Known::iterator forget(Known::iterator job, std::vector<Change>& changes);
 
-  std::map<std::string, Attempt> jobs_;
+  Known jobs_;
+  std::vector<Known::iterator> shown_;  // by the last reading, in its order; end(): not followed
   std::uint64_t numbers_ = 0, starts_ = 0;
   std::int64_t version_ = -1, version_before_ = -1;  // before the restart
   SimTime ended_since_ = SimTime::min();

@@ -93,6 +93,7 @@ bool wants_cause(const SeenJob& job) {
 
 Health Life::health() const {
   if (cause || cause_is_due) return Health::failed;
+  if (hang && log && hang->step == log->step) return Health::hung;
   if (!log || !looked || points.empty()) return Health::unknown;
   std::vector<Report> reports;
   reports.reserve(points.size());
@@ -110,12 +111,19 @@ Health Life::health() const {
 
 std::string Lives::text(const std::string& id) const {
   const Life* const life = find(id);
-  if (life == nullptr || (!life->cause && !life->cause_is_due && life->earlier.empty())) return "";
+  if (life == nullptr ||
+      (!life->cause && !life->cause_is_due && !life->hang && life->earlier.empty()))
+    return "";
   json document{{"submitted_s", seconds_of(life->submitted)},
                 {"restarts", life->restarts},
                 {"due", life->cause_is_due},
                 {"handled", life->is_handled},
                 {"earlier", json::array()}};
+  if (life->hang)
+    document["hang"] = {{"since_s", seconds_of(life->hang->since)},
+                        {"step", number(life->hang->step)},
+                        {"told", life->hang->told},
+                        {"restarted", life->hang->restarted}};
   if (life->cause) document["cause"] = document_of(*life->cause);
   for (const EarlierFailure& each : life->earlier)
     document["earlier"].push_back({{"fingerprint", each.fingerprint}, {"step", number(each.step)}});
@@ -132,6 +140,10 @@ Result<void> Lives::restore(const std::string& id, std::string_view text) {
   life.is_handled = document.value("handled", json()) == json(true);
   if (const auto cause = document.find("cause"); cause != document.end() && cause->is_object())
     life.cause = read_cause(*cause);
+  if (const auto hang = document.find("hang"); hang != document.end() && hang->is_object())
+    life.hang = {at(read_whole(*hang, "since_s")), read_number(*hang, "step"),
+                 hang->value("told", json()) == json(true),
+                 hang->value("restarted", json()) == json(true)};
   for (const json& each : document.value("earlier", json::array()))
     if (each.is_object() && life.earlier.size() < most_earlier)
       life.earlier.push_back({read_text(each, "fingerprint"), read_number(each, "step")});
@@ -142,6 +154,7 @@ void Lives::resume(const Attempt& attempt, SimTime now) {
   const auto found = lives_.find(attempt.seen.id);
   if (found != lives_.end() && found->second.attempt == attempt.number) return;
   Life& life = begin(attempt);
+  if (attempt.seen.phase == JobPhase::running && life.hang) hanging_.insert(attempt.seen.id);
   if (attempt.seen.phase != JobPhase::ended) return want(attempt, now);
   if (life.cause_is_due) queue_.want({attempt.number, failure}, now);
   if (life.cause && !life.is_handled) unhandled_.insert(attempt.seen.id);
@@ -171,6 +184,7 @@ Life& Lives::begin(const Attempt& attempt) {
     }
     life = std::move(next);
     unhandled_.erase(seen.id);
+    hanging_.erase(seen.id);
   }
   life.attempt = attempt.number;
   life.submitted = seen.submitted;
@@ -197,6 +211,8 @@ void Lives::follow(const Change& change, SimTime now) {
       return want(attempt, now);
     case ended: {
       Life& life = begin(attempt);
+      life.hang.reset();
+      hanging_.erase(attempt.seen.id);
       queue_.forget(attempt.number);
       if (!wants_cause(attempt.seen)) return;
       life.cause_is_due = true;
@@ -215,6 +231,7 @@ void Lives::forget(const std::string& id) {
   queue_.forget(found->second.attempt);
   ids_.erase(found->second.attempt);
   unhandled_.erase(id);
+  hanging_.erase(id);
   lives_.erase(found);
 }
 
@@ -272,7 +289,10 @@ std::optional<std::string> Lives::settle(const StudyQueue::Key& key, const Resul
   life.note.clear();
   queue_.went_well(key);
   if (const auto* const code = std::get_if<CodeFound>(&*finding)) life.code = *code;
-  if (const auto* const look = std::get_if<LogFound>(&*finding)) take(life, *look, now);
+  if (const auto* const look = std::get_if<LogFound>(&*finding)) {
+    take(life, *look, now);
+    see_hang(id->second, life, now);
+  }
   if (is_log) queue_.want(key, now + options_.follow);
   if (const auto* const cause = std::get_if<CauseFound>(&*finding)) {
     life.cause = *cause;
@@ -302,6 +322,20 @@ void Lives::take(Life& life, const LogFound& found, SimTime now) const {
   for (std::size_t i = 0; i < life.points.size(); i += 2) half.push_back(life.points[i]);
   if (life.points.size() % 2 == 0) half.push_back(life.points.back());
   life.points = std::move(half);
+}
+
+void Lives::see_hang(const std::string& id, Life& life, SimTime now) {
+  if (life.hang && life.hang->step != life.log->step) {
+    life.hang.reset();
+    hanging_.erase(id);
+  } else if (!life.hang && life.health() == Health::hung) {
+    life.hang = Life::Hang{now, life.log->step};
+    hanging_.insert(id);
+  }
+}
+
+void Lives::note_hang(const std::string& id, const Life::Hang& hang) {
+  if (const auto found = lives_.find(id); found != lives_.end()) found->second.hang = hang;
 }
 
 const Life* Lives::find(const std::string& id) const {

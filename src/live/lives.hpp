@@ -47,6 +47,13 @@ struct Life {
   bool cause_is_due = false, is_handled = false;  ///< of its failure
   std::vector<EarlierFailure> earlier{};
   std::string note{};  ///< what could not be read, for people
+  /// It makes no steps, and what was done about that.
+  struct Hang {
+    SimTime since;
+    std::optional<double> step{};  ///< that it stands at
+    bool told = false, restarted = false;
+  };
+  std::optional<Hang> hang{};
 
   /// At the last look at its log.
   [[nodiscard]] Health health() const;
@@ -81,6 +88,10 @@ class Lives {
   std::vector<std::string> give_up(SimTime now);
 
   [[nodiscard]] const Life* find(const std::string& id) const;
+  /// Jobs that hang, by id.
+  [[nodiscard]] const std::set<std::string>& hanging() const { return hanging_; }
+  /// What was done about one of them.
+  void note_hang(const std::string& id, const Life::Hang& hang);
   /// Its failure has been dealt with.
   void handled(const std::string& id);
   /// Failed attempts whose cause is known, or will not be, and that nobody has dealt with: by id.
@@ -96,6 +107,7 @@ class Lives {
   Life& begin(const Attempt& attempt);
   void want(const Attempt& attempt, SimTime now);
   void take(Life& life, const LogFound& found, SimTime now) const;
+  void see_hang(const std::string& id, Life& life, SimTime now);
   std::optional<std::string> settle(const StudyQueue::Key& key, const Result<Finding>& finding,
                                     SimTime now);
 
@@ -103,7 +115,7 @@ class Lives {
   StudyQueue queue_;
   std::map<std::string, Life> lives_;
   std::map<std::uint64_t, std::string> ids_;  // by attempt
-  std::set<std::string> unhandled_;
+  std::set<std::string> unhandled_, hanging_;
 };
 
 /// Whether its end is a failure of which something can be known.

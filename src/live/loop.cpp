@@ -151,8 +151,9 @@ void Loop::take(const Listed& event, SimTime now) {
   const bool is_first = !std::exchange(read_before_, true);
   const bool is_news = std::exchange(version_, listing.version) != listing.version;
   if (is_news || !actions_.all().empty()) actions_.read(Reading(listing), event.number, now);
-  follow_ends();
+  follow_ends(now);
   respond_to_failures(now);
+  respond_to_hangs(now);
   decide(now);
   order_jobs(changes, is_first, now);
   if (reread_ && calls_out_ == 0) ask_to_list();
@@ -263,7 +264,9 @@ KnownJob Loop::known(const Attempt& attempt) {
           .profile = options_.profile ? options_.profile(seen) : nullptr};
 }
 
+/// Own tests of nodes are nobody's to start.
 Loop::Pool* Loop::home_of(const SeenJob& job) {
+  if (marked_by(options_.settings, job.token)) return nullptr;
   const auto found = pools_.find(job.partition);
   return found == pools_.end() ? nullptr : &found->second;
 }
@@ -302,6 +305,7 @@ void Loop::follow(const Change& change, SimTime now) {
       if (Pool* const home = home_of(seen); ran && home != pool && home != nullptr)
         home->cluster.learn(finished);
       ids_.erase(attempt.number);
+      bypassing_.erase(seen.id);
       profiles_.erase(attempt.number);
       not_before_.erase(attempt.number);
       shadowed_.erase(attempt.number);
@@ -332,6 +336,10 @@ void Loop::let_in(bool to_profiler, SimTime now) {
       return true;
     Pool* const pool = pool_of(attempt->seen);
     if ((pool == profiler()) != to_profiler) return false;
+    if (to_profiler && skips_profile(*attempt, now)) {
+      bypassing_.insert(id);
+      return false;
+    }
     entering.push_back(attempt);
     return true;
   });
@@ -357,9 +365,10 @@ void Loop::follow_start(Pool& pool, const Change& change) {
 }
 
 /// Starts and evictions that came to nothing leave the pool's policy with a wrong belief.
-void Loop::follow_ends() {
+void Loop::follow_ends(SimTime now) {
   for (const Action& action : actions_.take_ended()) {
     const ActionKind kind = action.call.kind;
+    if (kind == ActionKind::test_nodes) follow_test(action, now);
     if (ordering_ && kind == ActionKind::set_order &&
         (action.state() == ActionState::undone || action.state() == ActionState::rejected))
       ordering_->leave_alone(action.call);

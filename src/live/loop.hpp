@@ -16,6 +16,7 @@
 #include <map>
 #include <optional>
 #include <schedmate/connector.hpp>
+#include <schedmate/scheduler.hpp>
 #include <set>
 #include <string>
 #include <vector>
@@ -39,6 +40,7 @@ struct Profiling {
   std::string pool{};  ///< the partition of its nodes; "": there is no such stage
   Seconds time{200};
   std::int32_t max_gpus = 8;
+  ProfilerStage::Bypass bypass = ProfilerStage::Bypass::none;
 };
 
 struct LoopOptions {
@@ -114,7 +116,7 @@ class Loop {
   void see_nodes(const Listing& listing, SimTime now);
   void follow(const Change& change, SimTime now);
   void follow_start(Pool& pool, const Change& change);
-  void follow_ends();
+  void follow_ends(SimTime now);
   void decide(SimTime now);
   void decide(Pool& pool, SimTime now);
   void carry_out(Pool& pool, const VirtualCluster::Decision& decision, SimTime now);
@@ -127,12 +129,15 @@ class Loop {
   void take_advice(const std::string& id, SimTime now);
   [[nodiscard]] const Prediction* advice_on(const std::string& id) const;
   void respond_to_failures(SimTime now);
+  void respond_to_hangs(SimTime now);
+  void follow_test(const Action& test, SimTime now);
   [[nodiscard]] std::vector<NodeWitness> witnesses_of(const SeenJob& job, SimTime now) const;
   [[nodiscard]] SimTime next_reading() const;
   [[nodiscard]] Pool* pool_of(const SeenJob& job);
   [[nodiscard]] Pool* home_of(const SeenJob& job);
   [[nodiscard]] Pool* profiler();
   [[nodiscard]] bool is_measured(const SeenJob& job);
+  [[nodiscard]] bool skips_profile(const Attempt& attempt, SimTime now);
   void end_profiles(SimTime now);
   void let_in(bool to_profiler, SimTime now);
   [[nodiscard]] KnownJob known(const Attempt& attempt);
@@ -158,6 +163,9 @@ class Loop {
   std::vector<std::string> coming_;              // jobs that wait to be let in
   std::map<std::uint64_t, SimTime> profiles_;    // attempts on the profiler, and until when
   std::set<std::int64_t> profiler_calls_;        // actions that have not come back
+  std::set<std::string> bypassing_;              // jobs that need not be measured
+  std::map<std::int64_t, std::int64_t> halves_;  // tests that follow another one
+  std::map<std::int64_t, int> passed_halves_;    // by the test of the whole
   journal::Batch batch_;
   std::vector<Effect> effects_;
   std::vector<Answer> answers_, promised_;  // without a record, and with the batch on its way

@@ -16,7 +16,7 @@ Loop::Pool* Loop::profiler() {
 Loop::Pool* Loop::pool_of(const SeenJob& job) {
   Pool* const home = home_of(job);
   Pool* const first = profiler();
-  if (home == nullptr || first == nullptr || is_measured(job) ||
+  if (home == nullptr || first == nullptr || is_measured(job) || bypassing_.contains(job.id) ||
       job.gpus > options_.profiling.max_gpus || job.gpus > first->cluster.gpus() ||
       job.gpus > home->cluster.gpus())
     return home;
@@ -26,6 +26,20 @@ Loop::Pool* Loop::pool_of(const SeenJob& job) {
 
 bool Loop::is_measured(const SeenJob& job) {
   return profiler() != nullptr && job.restarts > 0 && job.gpus <= options_.profiling.max_gpus;
+}
+
+/// Its use of GPUs is expected already (paper 4.1).
+bool Loop::skips_profile(const Attempt& attempt, SimTime now) {
+  using enum ProfilerStage::Bypass;
+  const Profiling& stage = options_.profiling;
+  const Pool* const home = home_of(attempt.seen);
+  if (stage.bypass == none || home == nullptr) return false;
+  const Prediction* const advice = advice_on(attempt.seen.id);
+  const Prediction expected =
+      advice != nullptr ? *advice : home->cluster.predict(known(attempt), now);
+  const bool ends_there =
+      stage.bypass == outlasting && expected.run_time <= FractionalSeconds(stage.time);
+  return expected.use && !ends_there;
 }
 
 /// Those that have run for as long as the profiler takes leave it, without their progress.

@@ -102,8 +102,7 @@ constexpr Rule rules[] = {
     {{"owner", "everything else is for the owner, who is told"}, always},
 };
 
-Proposal of_job(const FailureCase& failure, ActionKind kind) {
-  const SeenJob& job = failure.job;
+Proposal of_job(const SeenJob& job, ActionKind kind) {
   Proposal made;
   made.call = {.kind = kind, .job = job.id, .submitted = job.submitted, .restarts = job.restarts};
   return made;
@@ -163,7 +162,7 @@ Response respond_to(const FailureCase& failure) {
     add(std::move(test));
   }
   if (rule.restart != Restart::no) {
-    Proposal again = of_job(failure, ActionKind::requeue_excluding);
+    Proposal again = of_job(failure.job, ActionKind::requeue_excluding);
     again.owner = failure.job.user;
     if (rule.restart == Restart::elsewhere) {
       again.call.nodes = bad;
@@ -171,11 +170,40 @@ Response respond_to(const FailureCase& failure) {
     }
     add(std::move(again));
   }
-  Proposal tell = of_job(failure, ActionKind::notify);
+  Proposal tell = of_job(failure.job, ActionKind::notify);
   tell.call.user = failure.job.user;
   tell.call.text = words(failure, rule);
   add(std::move(tell));
   return response;
+}
+
+std::vector<Proposal> respond_to_hang(HangCase& hung, SimTime now) {
+  const auto& [job, hang, restart_after] = hung;
+  std::vector<Proposal> proposals;
+  const bool restarts =
+      restart_after > Seconds(0) && !hang.restarted && now - hang.since >= restart_after;
+  const std::string why =
+      fmt::format("rule hung: no step of job {} for ten times as long as usual", job.id);
+  if (!hang.told) {
+    Proposal tell = of_job(job, ActionKind::notify);
+    tell.call.user = job.user;
+    tell.call.text = fmt::format(
+        "Job {} ({}) makes no progress any more: its log shows no step for ten times as long as "
+        "usual, and it still holds its GPUs. SchedMate: {}.",
+        job.id, job.name,
+        restart_after > Seconds(0) ? "it is restarted if that lasts" : "nothing is done about it");
+    tell.why = {why};
+    proposals.push_back(std::move(tell));
+    hung.hang.told = true;
+  }
+  if (restarts) {
+    Proposal again = of_job(job, ActionKind::requeue_excluding);
+    again.owner = job.user;
+    again.why = {why};
+    proposals.push_back(std::move(again));
+    hung.hang.restarted = true;
+  }
+  return proposals;
 }
 
 }  // namespace schedmate::live

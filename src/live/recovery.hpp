@@ -31,6 +31,16 @@ struct Response {
 };
 [[nodiscard]] Response respond_to(const FailureCase& failure);
 
+/// A job that makes no steps any more.
+struct HangCase {
+  const SeenJob& job;
+  Life::Hang hang;
+  Seconds restart_after{0};  ///< 0: it is never restarted
+};
+/// Rule `hung`: its owner is told once, and after a while it is restarted, where the site says so.
+/// What is done is noted in `hang`.
+[[nodiscard]] std::vector<Proposal> respond_to_hang(HangCase& hung, SimTime now);
+
 /// Name and summary of each rule, in the order in which they are asked.
 struct RecoveryRule {
   std::string_view name, summary;

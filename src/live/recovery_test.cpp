@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <ranges>
 #include <string>
 
 #include "base/input.hpp"
@@ -214,6 +216,133 @@ TEST_CASE("without a witness there is a while for one to come, then a test and a
   CHECK(there.house.actions() ==
         "start verified, test_nodes verified, requeue_excluding verified, notify verified, start "
         "verified");
+}
+
+/// Of job 1 on four nodes, whose log blames a machine; what comes after its failure.
+std::string after_blame(FailingHouse& there) {
+  there.house.site.submit("1", 16).output = "/log";
+  there.house.turns(40);
+  const std::size_t before = there.house.site.calls().size();
+  there.house.site.finish("1", EndState::failed);
+  there.house.turns(140);
+  std::string words;
+  for (std::size_t i = before; i < there.house.site.calls().size(); ++i) {
+    const ActionCall& call = there.house.site.calls()[i];
+    if (call.kind != ActionKind::test_nodes && call.kind != ActionKind::drain_node) continue;
+    words += words.empty() ? "" : ", ";
+    words += call.kind == ActionKind::drain_node ? "drain" : "test";
+    for (const NodeGpus& node : call.nodes) words += " " + node.node;
+  }
+  return words;
+}
+
+TEST_CASE("a node that only a log blames is found by testing halves, and drained") {
+  FailingHouse there;
+  there.house.site.bad = {"a-2"};
+  CHECK(after_blame(there) ==
+        "test a-0 a-1 a-2 a-3, test a-0 a-1, test a-2 a-3, test a-2, test a-3, drain a-2");
+  CHECK(there.house.site.see_node("a-2").state == NodeState::drained);
+  CHECK(there.house.site.see_node("a-2").reason.contains("schedmate:"));
+  for (const Action& action : there.house.book() | std::views::values)
+    if (action.call.kind == ActionKind::drain_node) {
+      CHECK(action.why.back().starts_with("test of a-2: failed: job test-"));
+      CHECK(action.why.at(action.why.size() - 2).starts_with("log of a-2: "));
+    }
+}
+
+TEST_CASE("two bad nodes are found, too") {
+  FailingHouse there;
+  there.house.site.bad = {"a-0", "a-3"};
+  CHECK(after_blame(there) ==
+        "test a-0 a-1 a-2 a-3, test a-0 a-1, test a-2 a-3, test a-0, test a-1, test a-2, test a-3, "
+        "drain a-0");
+  CHECK(there.house.actions().ends_with("drain_node waiting"));  // one of eight at a time
+}
+
+TEST_CASE("nodes that pass their test, or fail it together only, are not drained") {
+  FailingHouse good;
+  CHECK(after_blame(good) == "test a-0 a-1 a-2 a-3");
+  FailingHouse together;
+  together.house.site.bad_together = {"a-1", "a-2"};
+  CHECK(after_blame(together) == "test a-0 a-1 a-2 a-3, test a-0 a-1, test a-2 a-3");
+}
+
+TEST_CASE("a test that does not come to its end says nothing") {
+  FailingHouse there;
+  there.house.site.tests_hang = true;
+  CHECK(after_blame(there) == "test a-0 a-1 a-2 a-3");
+  there.house.turns(600);
+  CHECK(there.house.actions().contains("test_nodes failed"));
+}
+
+TEST_CASE("tests go on after a restart of the program") {
+  for (int turns = 60; turns < 80; ++turns) {
+    FailingHouse there;
+    there.house.site.bad = {"a-2"};
+    there.house.site.submit("1", 16).output = "/log";
+    there.house.turns(40);
+    there.house.site.finish("1", EndState::failed);
+    there.house.turns(turns);
+    there.house.restart();
+    there.house.turns(140);
+    INFO("after " << turns << " turns: " << there.house.actions());
+    CHECK(there.house.site.see_node("a-2").state == NodeState::drained);
+  }
+}
+
+// Jobs that hang ---------------------------------------------------------------------------------
+
+/// Job 1 makes steps for a while, then none any more.
+struct HangingHouse : FailingHouse {
+  explicit HangingHouse(Seconds restart_after) : FailingHouse(settings_with(restart_after)) {
+    house.site.submit("1").output = "/log";
+    for (int i = 0; i < 20; ++i) {
+      step += 10;
+      house.turns(30);
+    }
+  }
+  static Settings settings_with(Seconds restart_after) {
+    Settings made = testing::ActingDesk::all_act();
+    made.waits.hung_restart = restart_after;
+    return made;
+  }
+  std::int64_t told() {
+    return std::ranges::count(house.site.calls(), ActionKind::notify, &ActionCall::kind);
+  }
+};
+
+TEST_CASE("of a job that hangs its owner is told once, also after a restart of the program") {
+  HangingHouse there(Seconds(0));
+  CHECK(there.told() == 0);
+  there.house.turns(600);
+  CHECK(there.told() == 1);
+  there.house.restart();
+  there.house.turns(1200);
+  CHECK(there.told() == 1);
+  CHECK(there.house.site.see("1").restarts == 0);
+  CHECK(there.house.site.see("1").phase == JobPhase::running);
+}
+
+TEST_CASE("a job that hangs long enough is restarted where the site says so, within the caps") {
+  HangingHouse there(Seconds(1800));
+  there.house.turns(1200);
+  CHECK(there.house.site.see("1").restarts == 0);
+  there.house.restart();
+  there.house.turns(1500);
+  CHECK(there.house.site.see("1").restarts == 1);
+  CHECK(there.told() == 1);
+}
+
+TEST_CASE("a job that goes on is no more said to hang") {
+  HangingHouse there(Seconds(1800));
+  there.house.turns(1200);
+  for (int i = 0; i < 80; ++i) {
+    there.step += 10;
+    there.house.turns(30);
+  }
+  CHECK(there.house.site.see("1").restarts == 0);
+  there.house.turns(600);
+  CHECK(there.told() == 2);
 }
 
 TEST_CASE("a job is started again as often as the cap allows, and no more at the same step") {

@@ -47,6 +47,8 @@ struct Waits {
   Seconds witness_age{600};  ///< a witness says something about now
   Seconds witness{60};       ///< for witnesses of a failure
   Seconds breaker_quiet{3600};
+  Seconds test{600};        ///< for a test of nodes, its wait for them included
+  Seconds hung_restart{0};  ///< so long hangs a job before it is restarted; 0: none is
 };
 
 /// The rules of acting (docs/actions.md), for tests that show that the absence of each is found.

@@ -87,19 +87,32 @@ Shown shown_undrain(const ActionCall& call, const SeenNode& node) {
 
 }  // namespace
 
-Reading::Reading(const Listing& listing) : listing_(listing) {
-  for (const SeenJob& job : listing.jobs) {
-    const SeenJob*& known = jobs_[job.id];  // ids come again
-    if (known == nullptr || known->submitted <= job.submitted) known = &job;
-    if (!job.token.empty()) tokens_[job.token] = &job;
+const SeenJob* Reading::job(const std::string& id) const {
+  if (!jobs_) {
+    jobs_.emplace(listing_.jobs.size());
+    for (const SeenJob& job : listing_.jobs) {
+      const SeenJob*& known = (*jobs_)[job.id];  // ids come again
+      if (known == nullptr || known->submitted <= job.submitted) known = &job;
+    }
   }
-  for (const SeenNode& node : listing.nodes) nodes_[node.name] = &node;
+  return find_in(*jobs_, id);
 }
 
-const SeenJob* Reading::job(const std::string& id) const { return find_in(jobs_, id); }
-const SeenNode* Reading::node(const std::string& name) const { return find_in(nodes_, name); }
+const SeenNode* Reading::node(const std::string& name) const {
+  if (!nodes_) {
+    nodes_.emplace(listing_.nodes.size());
+    for (const SeenNode& node : listing_.nodes) (*nodes_)[node.name] = &node;
+  }
+  return find_in(*nodes_, name);
+}
+
 const SeenJob* Reading::submitted_with(const std::string& token) const {
-  return find_in(tokens_, token);
+  if (!tokens_) {
+    tokens_.emplace();
+    for (const SeenJob& job : listing_.jobs)
+      if (!job.token.empty()) (*tokens_)[job.token] = &job;
+  }
+  return find_in(*tokens_, token);
 }
 
 Shown shown(const Action& action, const Reading& reading, const Settings& settings) {
@@ -108,8 +121,12 @@ Shown shown(const Action& action, const Reading& reading, const Settings& settin
   switch (call.kind) {
     case submit:
       return reading.submitted_with(call.token) != nullptr ? Shown::yes : Shown::no;
+    case test_nodes: {
+      const SeenJob* const test = reading.submitted_with(call.token);
+      if (test == nullptr) return Shown::no;
+      return test->phase == JobPhase::ended ? Shown::yes : Shown::begun;
+    }
     case notify:
-    case test_nodes:
     case release_spare:
       return Shown::silent;
     case drain_node:

@@ -39,8 +39,10 @@ void StudyQueue::forget(std::uint64_t attempt) {
 
 std::vector<StudyQueue::Key> StudyQueue::give_up(SimTime now) {
   std::vector<Key> silent;
-  for (const auto& [number, out] : out_)
-    if (now - out.since >= options_.given_up) silent.push_back(out.key);
+  for (const auto& [number, out] : out_) {
+    if (now - out.since < options_.given_up) break;  // nor are those that came later
+    silent.push_back(out.key);
+  }
   for (const Key& key : silent) {
     out_.erase(busy_.at(key));
     busy_.erase(key);
@@ -84,7 +86,7 @@ bool StudyQueue::again(const Key& key, SimTime now) {
 
 SimTime StudyQueue::next() const {
   SimTime next = never;
-  for (const auto& [number, out] : out_) next = std::min(next, out.since + options_.given_up);
+  if (!out_.empty()) next = out_.begin()->second.since + options_.given_up;
   if (out_.size() >= options_.most_out) return next;
   for (const Wishes& wishes : wishes_)
     if (!wishes.empty()) next = std::min(next, wishes.begin()->first);

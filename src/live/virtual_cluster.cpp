@@ -12,7 +12,8 @@ namespace schedmate::live {
 Cluster VirtualCluster::make_cluster(const Setup& setup, const std::vector<Node>& nodes) {
   PartitionSpec spec;
   spec.name = setup.name;
-  spec.nodes = static_cast<int>(nodes.size());
+  spec.nodes = static_cast<int>(std::ranges::count_if(
+      nodes, [&](const Node& node) { return !setup.spares.contains(node.name); }));
   const auto first = std::ranges::find_if(nodes, [](const Node& node) { return node.gpus > 0; });
   if (first != nodes.end()) spec.gpus_per_node = std::min(first->gpus, 64);
   return {spec, setup.placer};
@@ -24,6 +25,11 @@ VirtualCluster::VirtualCluster(Setup setup, const std::vector<Node>& nodes)
       plan_(cluster_, SimTime()),
       policy_(setup_.policy) {
   for (const Node& node : nodes) {
+    if (setup_.spares.contains(node.name)) {
+      spares_[node.name] = node;
+      continue;
+    }
+    ++own_nodes_;
     node_index_[node.name] = static_cast<std::uint32_t>(nodes_.size());
     nodes_.push_back(node);
     if (node.gpus != cluster_.gpus_per_node()) nodes_.back().state = NodeState::down;
@@ -37,6 +43,8 @@ void VirtualCluster::restart(const std::vector<Running>& running,
   // Plan refers to cluster_, which therefore stays where it is.
   for (const auto& [number, id] : ids_)
     if (!cluster_.allocation(id).empty()) cluster_.release(id);
+  give_back_spares();
+  beside_.clear();
   policy_ = setup_.policy;
   infos_ = {};
   known_ = {};
@@ -54,6 +62,9 @@ void VirtualCluster::restart(const std::vector<Running>& running,
     auto where = placement(each.where);
     const bool crowded = is_crowded(each);
     leaves_out_ = leaves_out_ || crowded;
+    if (std::ranges::any_of(each.where,
+                            [&](const NodeGpus& node) { return spares_.contains(node.node); }))
+      beside_[each.job.number] = each.where;
     if (!where || crowded || ids_.contains(each.job.number)) continue;
     const JobId id = add(each.job, each.advice, now);
     cluster_.claim(id, std::move(*where));
@@ -73,9 +84,7 @@ JobId VirtualCluster::add(const KnownJob& job, const Prediction* advice, SimTime
   Known& known = known_[id];
   known = {job, std::string(job.id), {}};
   known.job.id = known.id;
-  const Prediction prediction = advice != nullptr  ? *advice
-                                : setup_.estimator ? setup_.estimator({known.job, now})
-                                                   : Prediction();
+  const Prediction prediction = advice != nullptr ? *advice : predict(known.job, now);
   JobInfo& info = infos_[id] = entering_job(known.job, prediction, now);
   if (prediction.use && info.profile == nullptr)
     info.profile = &(known.predicted = profile_of(*prediction.use, setup_.sharing));
@@ -106,6 +115,7 @@ void VirtualCluster::withdraw(std::uint64_t number, SimTime now) {
 }
 
 void VirtualCluster::ended(std::uint64_t number, SimTime now, const FinishedJob* finished) {
+  beside_.erase(number);
   const auto found = ids_.find(number);
   if (found != ids_.end()) {
     const JobId id = found->second;
@@ -145,9 +155,14 @@ void VirtualCluster::confirm(std::uint64_t number, SimTime since) {
 }
 
 void VirtualCluster::see(const Node& node, SimTime now) {
+  if (setup_.spares.contains(node.name)) {
+    spares_[node.name] = node;
+    if (!node_index_.contains(node.name)) return;  // nobody uses it
+  }
   const auto [found, fresh] =
       node_index_.try_emplace(node.name, static_cast<std::uint32_t>(nodes_.size()));
   if (fresh) {
+    ++own_nodes_;
     const std::uint32_t index = cluster_.add_node(found->second);
     found->second = index;
     nodes_.resize(std::max<std::size_t>(nodes_.size(), index + 1));
@@ -169,6 +184,51 @@ void VirtualCluster::lose_others(const std::set<std::string_view>& nodes, SimTim
   for (const Node& node : known)
     if (node.state != NodeState::down && !nodes.contains(node.name))
       see({node.name, node.gpus, NodeState::down}, now);
+  for (auto& [name, node] : spares_)
+    if (!nodes.contains(name)) node.state = NodeState::down;
+}
+
+// Spare nodes
+// ------------------------------------------------------------------------------------
+
+/// What the policy has added and removed.
+void VirtualCluster::follow_spares() {
+  for (const auto& [name, node] : spares_) {
+    const auto found = node_index_.find(name);
+    if (found == node_index_.end() || cluster_.active(found->second)) continue;
+    nodes_[found->second] = {"", 0, NodeState::down};
+    node_index_.erase(found);
+  }
+  while (nodes_.size() < cluster_.node_end()) bind(static_cast<std::uint32_t>(nodes_.size()));
+}
+
+/// To a spare that serves and on which nobody runs; else the policy has a node that is down.
+void VirtualCluster::bind(std::uint32_t index) {
+  const auto is_free = [&](const auto& spare) {
+    const auto& [name, node] = spare;
+    const auto holds = [&](const NodeGpus& each) { return each.node == name; };
+    return node.state == NodeState::up && node.gpus == cluster_.gpus_per_node() &&
+           !node_index_.contains(name) && std::ranges::none_of(beside_, [&](const auto& run) {
+             return std::ranges::any_of(run.second, holds);
+           });
+  };
+  const auto spare = std::ranges::find_if(spares_, is_free);
+  nodes_.push_back(spare != spares_.end() ? spare->second : Node{"", 0, NodeState::down});
+  if (spare != spares_.end())
+    node_index_[spare->first] = index;
+  else if (cluster_.jobs_on(index).empty())
+    cluster_.set_state(index, NodeState::down);
+}
+
+/// A policy that begins anew has asked for none. Nothing runs on them, as far as is known here.
+void VirtualCluster::give_back_spares() {
+  for (const auto& [name, node] : spares_) {
+    const auto found = node_index_.find(name);
+    if (found == node_index_.end()) continue;
+    cluster_.remove_node(found->second);
+    nodes_[found->second] = {"", 0, NodeState::down};
+    node_index_.erase(found);
+  }
 }
 
 void VirtualCluster::something_happened(SimTime now) {
@@ -194,6 +254,7 @@ std::vector<VirtualCluster::Decision> VirtualCluster::decide(SimTime now) {
   arrived_.clear();
   adopted_.clear();
   changed_.clear();
+  follow_spares();
   for (const Plan::Decision& decision : plan_.decisions()) take(decision, now, taken);
   if (plan_.wake() != never)
     next_call_ = round_up(std::max(plan_.wake(), now + Seconds(1)), setup_.round);
@@ -260,7 +321,7 @@ void VirtualCluster::forget() {
 std::vector<NodeGpus> VirtualCluster::names(const Placement& where) const {
   std::vector<NodeGpus> named;
   for (const Slice& slice : where) {
-    if (slice.node >= nodes_.size()) continue;  // that the policy has added
+    if (nodes_[slice.node].name.empty()) continue;  // that is not there
     NodeGpus& node = named.emplace_back();
     node.node = nodes_[slice.node].name;
     for (std::uint64_t rest = slice.gpus; rest != 0; rest &= rest - 1)

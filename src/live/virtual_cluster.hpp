@@ -30,6 +30,8 @@ class VirtualCluster {
     Seconds round{1};
     SharingRule sharing{};  ///< of GPU use that was predicted
     bool packs = false;     ///< Scheduler::packs: the policy knows of jobs that share GPUs
+    /// Nodes that are the policy's only while it wants more (Plan::add_node).
+    std::set<std::string, std::less<>> spares{};
   };
   struct Node {
     std::string name;
@@ -71,8 +73,12 @@ class VirtualCluster {
   void learn(const FinishedJob& job) const {
     if (setup_.estimator) setup_.estimator.learn(job);
   }
-  /// Of all its nodes.
-  [[nodiscard]] std::int64_t gpus() const { return std::ssize(nodes_) * cluster_.gpus_per_node(); }
+  /// Of its estimator.
+  [[nodiscard]] Prediction predict(const KnownJob& job, SimTime now) const {
+    return setup_.estimator ? setup_.estimator({job, now}) : Prediction();
+  }
+  /// Of all its nodes but the spare ones.
+  [[nodiscard]] std::int64_t gpus() const { return own_nodes_ * cluster_.gpus_per_node(); }
   /// It waits no more, without a start.
   void withdraw(std::uint64_t number, SimTime now);
   /// It has left its GPUs; `finished`: what the estimator learns of it, null = nothing.
@@ -116,10 +122,16 @@ class VirtualCluster {
   void see_sharing(const Placement& where);
   void drop(JobId id);
   void forget();
+  void follow_spares();
+  void bind(std::uint32_t index);
+  void give_back_spares();
   void something_happened(SimTime now);
 
   Setup setup_;
-  std::vector<Node> nodes_;  // by index in the cluster
+  std::vector<Node> nodes_;  // by index in the cluster; without a name: it is no more
+  std::int64_t own_nodes_ = 0;
+  std::map<std::string, Node, std::less<>> spares_;        // whether they are in use or not
+  std::map<std::uint64_t, std::vector<NodeGpus>> beside_;  // run on spares that nobody asked for
   std::map<std::string, std::uint32_t, std::less<>> node_index_;
   Cluster cluster_;
   Plan plan_;

@@ -187,6 +187,85 @@ TEST_CASE("a node that was not there before serves, too") {
   CHECK(pool.decide(2).empty());  // another number of GPUs
 }
 
+/// In order of submission; asks for a node more while anybody waits, and gives it back when idle.
+struct Growing {
+  InOrder in_order;
+  std::optional<std::uint32_t> extra{};
+  std::size_t waiting = 0;
+  void operator()(const View& view, Plan& plan) {
+    waiting += view.arrived.size() - view.withdrawn.size();
+    in_order(view, plan);
+    waiting -= plan.decisions().size();
+    if (!extra && waiting > 0) {
+      extra = plan.add_node(9999);
+    } else if (extra && waiting == 0 && view.cluster.jobs_on(*extra).empty()) {
+      plan.remove_node(*extra);
+      extra.reset();
+    }
+    if (waiting > 0) plan.wake_at(view.now + Seconds(1));
+  }
+};
+
+/// Node a-0, and the spare a-1.
+struct GrowingPool {
+  VirtualCluster cluster;
+  GrowingPool()
+      : cluster({.name = "a",
+                 .policy = Growing{InOrder(std::make_shared<std::vector<std::string>>())},
+                 .estimator = {},
+                 .spares = {"a-1"}},
+                {{"a-0", 4, NodeState::up}, {"a-1", 4, NodeState::up}}) {}
+  std::string decide(std::int64_t now_s) {
+    std::string words;
+    for (const VirtualCluster::Decision& each : cluster.decide(at(now_s)))
+      words += std::to_string(each.job) + " on " +
+               (each.where.empty() ? "nothing" : each.where.front().node) + "; ";
+    return words;
+  }
+};
+
+TEST_CASE("a spare node serves while the policy wants one more") {
+  GrowingPool pool;
+  CHECK(pool.cluster.gpus() == 4);
+  for (const std::uint64_t each : {1U, 2U}) pool.cluster.enter({job(each, 4)}, at(0));
+  CHECK(pool.decide(0) == "1 on a-0; ");
+  CHECK(pool.decide(1) == "2 on a-1; ");
+  CHECK(pool.cluster.gpus() == 4);
+  CHECK(pool.cluster.runs_on(2, {{"a-1", {}}}));
+  pool.cluster.ended(2, at(5), nullptr);
+  CHECK(pool.decide(5).empty());  // it has given it back
+  for (const std::uint64_t each : {3U, 4U}) pool.cluster.enter({job(each, 4)}, at(6));
+  pool.cluster.ended(1, at(6), nullptr);
+  CHECK(pool.decide(6) == "3 on a-0; ");
+  CHECK(pool.decide(7) == "4 on a-1; ");  // and has it again
+}
+
+TEST_CASE("a spare that is out of service, or that somebody else uses, is not given") {
+  GrowingPool pool;
+  pool.cluster.see({"a-1", 4, NodeState::down}, at(0));
+  for (const std::uint64_t each : {1U, 2U}) pool.cluster.enter({job(each, 4)}, at(0));
+  CHECK(pool.decide(0) == "1 on a-0; ");
+  CHECK(pool.decide(1).empty());
+
+  GrowingPool other;
+  other.cluster.restart({{job(7, 4), at(0), {{"a-1", {0, 1, 2, 3}}}}}, {{job(1, 4)}, {job(2, 4)}},
+                        at(1));
+  CHECK(other.decide(1) == "1 on a-0; ");
+  CHECK(other.decide(2).empty());
+}
+
+TEST_CASE("a policy that begins anew has no spare, and may ask for one again") {
+  GrowingPool pool;
+  for (const std::uint64_t each : {1U, 2U}) pool.cluster.enter({job(each, 4)}, at(0));
+  CHECK(pool.decide(0) == "1 on a-0; ");
+  CHECK(pool.decide(1) == "2 on a-1; ");
+  pool.cluster.restart({{job(1, 4), at(0), {{"a-0", {0, 1, 2, 3}}}}}, {{job(3, 4)}}, at(9));
+  CHECK(pool.decide(9).empty());
+  CHECK(pool.decide(10) == "3 on a-1; ");
+  pool.cluster.see({"a-1", 4, NodeState::down}, at(11));
+  CHECK(!pool.cluster.runs_on(3, {{"a-1", {}}}));
+}
+
 TEST_CASE("nodes of another size, or out of service at first, take no job") {
   Pool pool({{"a-0", 4, NodeState::drained}, {"a-1", 8, NodeState::up}, {"a-2", 4, NodeState::up}});
   pool.cluster->enter({job(1, 4)}, at(0));

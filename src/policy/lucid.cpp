@@ -284,6 +284,7 @@ Result<std::optional<ProfilerStage>> make_profiler(const PolicyInput& input,
   stage.nodes.name = "profiler";
   stage.nodes.nodes = count;
   stage.nodes.round = Seconds(1);
+  stage.grows = *elastic;
   stage.lenders = *lenders;
   if (bypass == "outlasting") stage.bypass = ProfilerStage::Bypass::outlasting;
   if (bypass == "all") stage.bypass = ProfilerStage::Bypass::all;

@@ -48,6 +48,15 @@ TEST_CASE("a library is asked again and again, with its load") {
   CHECK(fake("old")(0).gpus.at(1).used_pct == 90.0);
 }
 
+TEST_CASE("memory is what was allocated; an old library counts what the driver keeps, too") {
+  CHECK(fake("healthy")(0).gpus.at(1).memory_used_mib == 20'480.0);
+  for (const char* behaviour : {"old", "faulty"}) {  // lacks the newer call, refuses it
+    const Sample sample = fake(behaviour)(0);
+    CHECK(sample.gpus.at(1).memory_used_mib == 21'504.0);
+    CHECK(sample.gpus.at(1).memory_total_mib == 81'920.0);
+  }
+}
+
 TEST_CASE("a library that hangs, crashes or is missing gives samples that say so") {
   const GpuSource hanging = fake("hanging", milliseconds(100));
   for (int i = 0; i < 6; ++i) CHECK(hanging(i).error.contains("hangs"));

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/deadline.hpp"
@@ -46,7 +47,7 @@ bool write_all(int to, std::string_view text) {
   }
 }
 
-enum class Ended : std::uint8_t { no, closed, late };
+enum class Ended : std::uint8_t { no, closed, late, too_long };
 
 /// A line, without its end.
 Ended read_line(int from, const Deadline& deadline, std::string& text) {
@@ -61,7 +62,7 @@ Ended read_line(int from, const Deadline& deadline, std::string& text) {
     text.pop_back();
     return Ended::no;
   }
-  return Ended::closed;
+  return Ended::too_long;
 }
 
 }  // namespace
@@ -92,6 +93,13 @@ witness::LoadedGpus NvmlChild::give_up(std::string why) {
   return made;
 }
 
+/// Of a child whose end of the socket is closed. What it dies of may take a while.
+std::string NvmlChild::why_ended() {
+  if (!child_.ended_by(Deadline(deadline_)) || !WIFSIGNALED(child_.status()))
+    return "the library's process has ended without an answer";
+  return fmt::format("the library crashed (signal {})", WTERMSIG(child_.status()));
+}
+
 witness::LoadedGpus NvmlChild::read(bool links) {
   if (pause_ > 0) {
     --pause_;
@@ -109,20 +117,15 @@ witness::LoadedGpus NvmlChild::read(bool links) {
 witness::LoadedGpus NvmlChild::ask(bool links) {
   if (!socket_ && !start()) return give_up("cannot start a process");
   const char asked = links ? with_links : without_links;
-  if (!write_all(socket_.number(), std::string_view(&asked, 1)))
-    return give_up("the library's process has ended");
+  // One that has died before it is asked is told like one that dies of the question.
+  if (!write_all(socket_.number(), std::string_view(&asked, 1))) return give_up(why_ended());
   std::string text;
   const auto ended = read_line(socket_.number(), Deadline(deadline_), text);
   if (ended == Ended::late)
     return give_up(fmt::format("no answer within {} ms: the driver hangs", deadline_.count()));
-  if (ended == Ended::closed) {
-    child_.stop();
-    return give_up(WIFSIGNALED(child_.status())
-                       ? fmt::format("the library crashed (signal {})", WTERMSIG(child_.status()))
-                       : "the library's answer is incomplete");
-  }
+  if (ended == Ended::closed) return give_up(why_ended());
   auto read = witness::read_loaded_gpus(text);
-  if (!read) return give_up("the library's answer is incomplete");
+  if (ended == Ended::too_long || !read) return give_up("the library's answer is incomplete");
   failures_ = 0;
   return std::move(*read);
 }

@@ -25,6 +25,7 @@ class NvmlChild {
   bool start();
   [[nodiscard]] witness::LoadedGpus ask(bool links);
   [[nodiscard]] witness::LoadedGpus give_up(std::string why);
+  [[nodiscard]] std::string why_ended();
 
   std::string library_;
   std::chrono::milliseconds deadline_;

@@ -29,7 +29,15 @@ ClusterSpec with_profiler(ClusterSpec cluster, const Scheduler& scheduler) {
     for (PartitionSpec& partition : cluster.partitions)
       if (partition.name == lender) --partition.nodes;
   cluster.partitions.push_back(scheduler.profiler->nodes);
+  if (scheduler.profiler->grows) ++cluster.partitions.back().nodes;
   return cluster;
+}
+
+std::set<std::string, std::less<>> spares_of(const std::string& partition,
+                                             const Scheduler& scheduler) {
+  const auto& stage = scheduler.profiler;
+  if (!stage || !stage->grows || stage->nodes.name != partition) return {};
+  return {fmt::format("{}-{}", partition, stage->nodes.nodes)};
 }
 
 ReplayCluster::ReplayCluster(const Trace& trace, const ClusterSpec& cluster,

@@ -21,8 +21,12 @@
 
 namespace schedmate::replay {
 
-/// With the nodes of the scheduler's profiler as a partition, without those that are lent to it.
+/// With the nodes of the scheduler's profiler as a partition, without those that are lent to it;
+/// the last one is the spare of a profiler that grows.
 [[nodiscard]] ClusterSpec with_profiler(ClusterSpec cluster, const Scheduler& scheduler);
+/// Names of the nodes of this partition that are spare.
+[[nodiscard]] std::set<std::string, std::less<>> spares_of(const std::string& partition,
+                                                           const Scheduler& scheduler);
 
 class ReplayCluster final : public Connector {
  public:

@@ -224,6 +224,11 @@ constexpr std::array rows{
     SettingRow{"recover.witness_wait_s", SettingKind::whole, "60", "86400",
                "schedmated: how long a failure whose log blames a machine waits for a second "
                "witness, in seconds"},
+    SettingRow{"recover.hung_restart_s", SettingKind::whole, "0", "604800",
+               "schedmated: a job that hangs so long is restarted, in seconds; 0: none is, its "
+               "owner is told"},
+    SettingRow{"recover.test_timeout_s", SettingKind::whole, "300", "86400",
+               "schedmated: how long a test of nodes may take, in seconds"},
     SettingRow{
         "reader.socket", SettingKind::text, "", "",
         "schedmated: socket of schedmate-reader, which reads logs and trees for users; empty: "

@@ -20,6 +20,7 @@ def in_shadow(daemon, trace):
     site = Site(daemon, trace, 60, '[order]\npolicy = "fifo"\n')
     each = site.start()
     site.wait(site.answers, "it answers")
+    expect("ready means that the cluster was read", site.ask("GET", "/api/v1/jobs")[0] == 200)
     site.wait(lambda: site.ask("GET", "/api/v1/actions")[1]["actions"], "it decides")
     actions = site.ask("GET", "/api/v1/actions")[1]["actions"]
     newest = site.ask("GET", "/api/v1/actions?since=-2")[1]["actions"]
@@ -104,6 +105,20 @@ def reloaded(daemon, trace):
     expect("it says what it did", "goes on with the old settings" in said and "read its settings again" in said
            and "jobs come" in said)
     site.end()
+    # The cluster begins anew, the journal does not.
+    again = subprocess.Popen([daemon, "--config", site.config, "--replay"], stderr=subprocess.DEVNULL)
+    each = site.start()
+
+    def says_why():
+        try:
+            return "another state_dir" in str(site.ask("GET", "/readyz")[1])
+        except OSError:
+            return False
+
+    site.wait(says_why, "a replay that begins anew under an old journal is said to be one", 20)
+    for process in (each, again):
+        process.terminate()
+        process.wait()
 
 
 def misused(daemon, trace):
@@ -120,7 +135,8 @@ def misused(daemon, trace):
     ends(2, "nearest: mode.order", "--set", "mode.ordr=act")
     ends(3, "cannot open", "--config", "none.toml")
     ends(3, "a replay needs a trace", "--check")
-    ends(3, "order.policy", "--config", str(site.config), "--set", "order.policy=qssf+sm")
+    ends(2, "unknown policy", "--config", str(site.config), "--set", "order.policy=qssf+fh")
+    ends(0, "sound", "--config", str(site.config), "--set", "order.policy=lucid+sm", "--check")
     ends(4, "schedmated --replay", "--config", str(site.config))
     ends(0, "sound", "--config", str(site.config), "--check")
 

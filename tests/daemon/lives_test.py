@@ -105,8 +105,11 @@ def progress(programs):
     document = site.ask("GET", f"/api/v1/jobs/{job['id']}")[1]
     expect("step, of, loss and step time", [document["progress"][key] for key in ("step", "of", "step_time_s")] == [299, 1000, 1.5])
     site.wait(lambda: site.ask("GET", f"/api/v1/jobs/{job['id']}")[1]["advice"], "advice on its code")
-    advice = site.ask("GET", f"/api/v1/jobs/{job['id']}")[1]["advice"]
-    expect("as its schema says", set(advice) == {"source", "duration_s"})
+    document = site.ask("GET", f"/api/v1/jobs/{job['id']}")[1]
+    expect("as its schema says, with the past runs behind it",
+           set(document["advice"]) == {"source", "duration_s", "neighbours", "neighbours_of_others"})
+    fact = document["facts"]["facts"]["framework"]
+    expect(f"and facts with their lines: {fact}", fact["value"] == "pytorch" and fact["evidence"][0]["line"] == 1)
     process.terminate()
     process.wait()
     site.end()

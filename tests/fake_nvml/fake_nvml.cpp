@@ -13,10 +13,21 @@
 
 namespace {
 
-enum class Behaviour { healthy, faulty, lost, old, hanging, crashing, refusing, eight };
+enum class Behaviour {
+  healthy,
+  faulty,
+  lost,
+  old,
+  hanging,
+  crashing,
+  refusing,
+  eight,
+  numbered,  // the driver's version is the number of the process
+};
 constexpr auto behaviour = Behaviour::BEHAVIOUR;
 
-constexpr int success = 0, not_supported = 3, driver_not_loaded = 9, is_lost = 15;
+constexpr int success = 0, not_supported = 3, driver_not_loaded = 9, is_lost = 15,
+              version_mismatch = 25;
 std::array<int, 8> gpus{};
 
 bool is_second(const void* device) { return device == &gpus[1]; }
@@ -26,6 +37,10 @@ struct Pci {
   char legacy[16];
   unsigned numbers[5];
   char id[32];
+};
+struct Memory {
+  unsigned version;
+  unsigned long long total, reserved, free, used;
 };
 struct Field {
   unsigned field, scope;
@@ -52,7 +67,10 @@ const char* nvmlErrorString(int code) {
   return code == driver_not_loaded ? "Driver Not Loaded" : "Not Supported";
 }
 int nvmlSystemGetDriverVersion(char* text, unsigned size) {
-  std::snprintf(text, size, "550.54");
+  if (behaviour == Behaviour::numbered)
+    std::snprintf(text, size, "%d", static_cast<int>(::getpid()));
+  else
+    std::snprintf(text, size, "550.54");
   return success;
 }
 int nvmlDeviceGetCount_v2(unsigned* count) {
@@ -74,8 +92,8 @@ int nvmlDeviceGetUtilizationRates(void* device, unsigned* busy) {
 }
 int nvmlDeviceGetMemoryInfo(void*, unsigned long long* bytes) {
   bytes[0] = 80ULL << 30U;
-  bytes[1] = 60ULL << 30U;
-  bytes[2] = 20ULL << 30U;
+  bytes[1] = 59ULL << 30U;
+  bytes[2] = 21ULL << 30U;  // 1 of it is what the driver keeps
   return success;
 }
 int nvmlDeviceGetPowerUsage(void*, unsigned* milliwatts) {
@@ -115,6 +133,12 @@ int nvmlDeviceGetFieldValues(void* device, int count, Field* values) {
     values[i].type = 1;
     values[i].value = is_bad(device) ? 2 : 0;
   }
+  return success;
+}
+int nvmlDeviceGetMemoryInfo_v2(void*, Memory* memory) {
+  if (memory->version != (sizeof(Memory) | 2U << 24U)) return version_mismatch;
+  if (behaviour == Behaviour::faulty) return not_supported;
+  *memory = {memory->version, 80ULL << 30U, 1ULL << 30U, 59ULL << 30U, 20ULL << 30U};
   return success;
 }
 int nvmlDeviceGetRetiredPagesPendingStatus(void*, int*) { return not_supported; }

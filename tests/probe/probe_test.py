@@ -123,10 +123,13 @@ def alone(schedmate, fakes, folder):
         told = json.loads(run(schedmate, "--once", "--json", "--nvml-from", folder / "gpus.json", "--kernel-log",
                               log).stdout)
         expect(f"a file of GPUs that is {what} is said to be none", told["samples"][0]["error"])
-    told = json.loads(run(schedmate, "--once", "--json", "--kernel-log", folder / "none",
+    told = json.loads(run(schedmate, "--once", "--json", "--kernel-log", log,
                           "--set", f"nvml.library={fakes}/healthy.so").stdout)
     expect("the library is read", told["samples"][0]["gpus"][1]["temperature_c"] == 40)
-    expect("a kernel's log that is not there is said to be none", told["kernel_error"])
+    expect("memory that is used is what was allocated", told["samples"][0]["gpus"][1]["memory_used_mib"] == 20480)
+    made = run(schedmate, "--once", "--kernel-log", folder / "none")
+    expect(f"a kernel's log that is not there is named: {made.stderr.strip()}",
+           made.returncode == 3 and "none: cannot open" in made.stderr)
     for fake in ("hanging", "crashing", "refusing", "absent"):
         began = time.time()
         told = json.loads(run(schedmate, "--once", "--json", "--kernel-log", log, "--set",

@@ -4,7 +4,9 @@
 /// log says.
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -44,13 +46,40 @@ void flood() {
   for (;;) say(much);
 }
 
+/// The rights of its user are all that it should have.
+std::string its_rights() {
+  std::string seen;
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    for (const char* const kind : {"CapInh:", "CapPrm:", "CapEff:", "CapAmb:"})
+      if (line.starts_with(kind) && line.find_first_not_of("0 \t", 7) != std::string::npos)
+        seen += line + " ";
+  if (::getgroups(0, nullptr) != 0) seen += "groups ";
+  if (::getuid() != ::geteuid() || ::getgid() != ::getegid() || ::getgid() == 0) seen += "ids ";
+  if (::setuid(0) == 0 || ::setgid(0) == 0 || ::setuid(::getuid() + 1) == 0) seen += "a way back ";
+  if (::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1) seen += "may gain rights ";
+  return seen;
+}
+
+/// What its limits let it have and should not: 1 GiB of memory, 256 files.
+std::string past_its_limits() {
+  std::string seen;
+  constexpr std::size_t much = std::size_t{2} << 30U;
+  void* const memory = ::mmap(nullptr, much, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory != MAP_FAILED) seen += "memory without end ";
+  if (::fcntl(STDOUT_FILENO, F_DUPFD, 300) >= 0) seen += "files without end ";
+  struct rlimit core{1, 1};
+  if (::getrlimit(RLIMIT_CORE, &core) != 0 || core.rlim_max != 0) seen += "core files ";
+  if (::getpriority(PRIO_PROCESS, 0) < 10) seen += "not nice ";
+  return seen;
+}
+
 /// Everything of its memory and files that it should not have.
 std::string what_it_sees() {
   std::string seen;
   for (int file = 3; file < 64; ++file)
     if (::fcntl(file, F_GETFD) >= 0) seen += "file " + std::to_string(file) + " ";
-  if (::setuid(0) == 0) seen += "root ";
-  if (::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1) seen += "may gain rights ";
+  seen += its_rights() + past_its_limits();
   std::ofstream big("/dev/shm/schedmate-big-" + std::to_string(::getpid()));
   ::signal(SIGXFSZ, SIG_IGN);
   const std::string piece(1 << 20, 'x');

@@ -5,7 +5,11 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,18 +36,42 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::need;
 
-constexpr uid_t ann = 20001, bob = 20002;
+// Not those of users_test.py, which may run beside this.
+constexpr uid_t ann = 20011, bob = 20012, own_user = 20013;
 
 volatile std::sig_atomic_t stop_now = 0;
+
+/// As the unit starts it: a user of its own, who may become others and nothing else.
+bool be_own_user() {
+  constexpr unsigned both = 1U << CAP_SETUID | 1U << CAP_SETGID;
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  const std::array<__user_cap_data_struct, 2> held{{{both, both, both}, {0, 0, 0}}};
+  constexpr gid_t others = 20009;
+  const auto keep = [](unsigned long capability) {
+    return ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0) == 0;
+  };
+  return ::prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0 && ::setgroups(1, &others) == 0 &&
+         ::setresgid(own_user, own_user, own_user) == 0 &&
+         ::setresuid(own_user, own_user, own_user) == 0 &&
+         ::syscall(SYS_capset, &header, held.data()) == 0 && keep(CAP_SETUID) && keep(CAP_SETGID);
+}
+
+struct Habits {
+  seconds deadline{2};
+  milliseconds cpu_per_minute{60'000};
+  bool as_unit = false;  ///< with the rights of its unit, instead of root's
+};
 
 /// A reader in a process of its own, whose children are hostile.
 class HostileHouse {
  public:
-  explicit HostileHouse(seconds deadline = seconds(2)) {
+  explicit HostileHouse(const Habits& habits = {}) {
+    std::filesystem::permissions(folder_.path(""), std::filesystem::perms::all);
     number_ = ::fork();
-    if (number_ == 0) be_reader(deadline);
-    client_ = std::make_unique<Client>(ClientOptions{
-        .socket = path_, .deadline = seconds(20), .clock = settings::machine_clock()});
+    if (number_ == 0) be_reader(habits);
+    client_ = std::make_unique<Client>(ClientOptions{.socket = path_,
+                                                     .deadline = habits.deadline + seconds(20),
+                                                     .clock = settings::machine_clock()});
     for (int i = 0; i < 500 && ::access(path_.c_str(), F_OK) != 0; ++i) ::usleep(10'000);
   }
   HostileHouse(const HostileHouse&) = delete;
@@ -52,19 +80,23 @@ class HostileHouse {
     ::kill(number_, SIGTERM);
     int status = 0;
     CHECK(::waitpid(number_, &status, 0) == number_);
-    CHECK_MESSAGE(status == 0, "the reader itself has ended well");
+    CHECK_MESSAGE(status == (killed_ ? SIGKILL : 0), "the reader itself has ended well");
   }
+  void kill() { killed_ = ::kill(number_, SIGKILL) == 0; }
   [[nodiscard]] Client& client() { return *client_; }
   [[nodiscard]] Result<Document> ask(uid_t user, const std::string& what) {
     return client_->ask({.what = What::tail, .user = std::to_string(user), .logs = {"/" + what}});
   }
 
  private:
-  [[noreturn]] void be_reader(seconds deadline) const {
+  [[noreturn]] void be_reader(const Habits& habits) const {
     ::signal(SIGTERM, [](int) { stop_now = 1; });
+    if (habits.as_unit && !be_own_user()) ::_exit(2);
+    constexpr gid_t group = 20009;  // of the reader, and of no child
+    if (!habits.as_unit && ::geteuid() == 0 && ::setgroups(1, &group) != 0) ::_exit(2);
     ServeOptions options;
-    options.quotas.deadline = deadline;
-    options.limits.wall = deadline;
+    options.quotas.deadline = options.limits.wall = habits.deadline;
+    options.quotas.cpu_per_minute = habits.cpu_per_minute;
     options.limits.cpu = seconds(1);
     options.limits.processes = 40;
     options.limits.least_user = 0;
@@ -78,6 +110,7 @@ class HostileHouse {
   testing::Scratch folder_;
   std::string path_ = folder_.path("reader.sock");
   pid_t number_ = -1;
+  bool killed_ = false;
   std::unique_ptr<Client> client_;
 };
 
@@ -94,7 +127,7 @@ std::size_t processes_of(uid_t user) {
 }
 
 bool none_is_left_of(uid_t user) {
-  for (int i = 0; i < 300 && processes_of(user) > 0; ++i) ::usleep(10'000);
+  for (int i = 0; i < 3000 && processes_of(user) > 0; ++i) ::usleep(10'000);
   return processes_of(user) == 0;
 }
 
@@ -136,6 +169,41 @@ TEST_CASE("a child has the rights of its user and nothing else" * testing::needs
   const Descriptor inherited(::dup(STDERR_FILENO));  // not closed by a change of program
   HostileHouse house;
   CHECK(need(house.ask(ann, "sees"))["seen"] == "");
+}
+
+TEST_CASE("so it is where the reader is no root, but may become users" * testing::needs_root()) {
+  HostileHouse house({.as_unit = true});
+  CHECK(need(house.ask(ann, "sees"))["seen"] == "");
+  CHECK(need(house.ask(own_user, "sees"))["seen"] == "");
+  const auto hangs = house.ask(bob, "hang");  // whom it may signal only as himself
+  REQUIRE_FALSE(hangs);
+  CHECK(need(house.ask(bob, "leave"))["fine"] == true);
+  CHECK(none_is_left_of(bob));
+}
+
+TEST_CASE("CPU time is limited and counted: whoever has used his has to wait, others do not" *
+          testing::needs_root()) {
+  // A second of CPU time takes long beside other work, since children are nice.
+  HostileHouse house({.deadline = seconds(200), .cpu_per_minute = milliseconds(500)});
+  const auto spins = house.ask(ann, "spin");
+  REQUIRE_FALSE(spins);
+  CHECK_MESSAGE(spins.error().message.contains("1 s of CPU time"), spins.error().message);
+  const auto busy = house.ask(ann, "fine");
+  REQUIRE_FALSE(busy);
+  CHECK(busy.error().code == ErrorCode::unavailable);
+  CHECK_MESSAGE(busy.error().message.contains("has used 1 s"), busy.error().message);
+  CHECK(need(house.ask(bob, "fine"))["fine"] == true);
+}
+
+TEST_CASE("a reader that is killed leaves nothing running" * testing::needs_root()) {
+  HostileHouse house({.deadline = seconds(200)});  // it is no alarm that ends them
+  std::atomic<bool> answered = false;
+  house.client().ask({.what = What::tail, .user = std::to_string(ann), .logs = {"/hang"}},
+                     [&](const Result<Document>&) { answered = true; });
+  for (int i = 0; i < 1000 && processes_of(ann) == 0; ++i) ::usleep(10'000);
+  CHECK(processes_of(ann) == 1);
+  house.kill();
+  CHECK(none_is_left_of(ann));
 }
 
 TEST_CASE("who breeds or flees is ended with all that is his" * testing::needs_root()) {

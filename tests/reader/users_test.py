@@ -140,8 +140,10 @@ def whose_rights(program, home):
     expect("a FIFO is no log", asker.error(ANN, "tail", log=str(home.folder / "ann/fifo.log"))["code"] == "invalid")
     expect("a device is none", asker.error(ANN, "tail", log="/dev/zero")["code"] == "invalid")
     expect("and nobody waits for them", time.time() - began < 5)
+    for_all = home.own(home.folder / "all.log", ANN, 0o644, LOG)  # it is not the file that refuses
+    expect("a log that is readable for all", "result" in asker.ask(BOB, "tail", log=for_all))
     for user, code in ((0, "refused"), (999, "refused"), ("no-such-user", "not_found")):
-        error = asker.error(user, "tail", log=log)
+        error = asker.error(user, "tail", log=for_all)
         expect(f"{user} is none for whom it reads: {error['message']}", error["code"] == code)
     expect("a path must be absolute", "absolute" in asker.error(ANN, "tail", log="job.log")["message"])
     huge = home.folder / "ann/huge.log"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A cluster for tests of the live loop: one pool of nodes of 4 GPUs, and jobs that do what the
-/// test says. Every kind of action works; what becomes of the next calls can be set.
+/// The made world as a cluster. Every kind of action works; what becomes of the next calls can be
+/// set.
 
 #include <algorithm>
 #include <deque>
@@ -11,9 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/made_world.hpp"
+
 namespace schedmate::testing {
 
-class MadeSite final : public Connector {
+class MadeSite final : public Connector, public MadeWorld {
  public:
   enum class Fate : std::uint8_t {
     done,
@@ -24,81 +26,26 @@ class MadeSite final : public Connector {
     lies_refused  ///< the other way round
   };
 
-  explicit MadeSite(int nodes) {
-    listing_.now = at(1000);
-    for (int i = 0; i < nodes; ++i)
-      listing_.nodes.push_back({"a-" + std::to_string(i), "a", 4, NodeState::up, ""});
-  }
+  explicit MadeSite(int nodes) : MadeWorld(nodes) {}
 
-  // What happens in the world.
-  SeenJob& submit(const std::string& id, std::int32_t gpus = 4) {
-    SeenJob job;
-    job.id = id;
-    job.submitted = listing_.now;
-    job.user = "ann";
-    job.partition = "a";
-    job.gpus = gpus;
-    changed();
-    return listing_.jobs.emplace_back(std::move(job));
-  }
-  void begin(const std::string& id, std::vector<NodeGpus> where) {
-    SeenJob& seen = job_of(id);
-    seen.phase = JobPhase::running;
-    seen.started = listing_.now;
-    seen.nodes = std::move(where);
-    changed();
-  }
-  void finish(const std::string& id, EndState how = EndState::completed) {
-    SeenJob& seen = job_of(id);
-    seen.phase = JobPhase::ended;
-    seen.end_state = how;
-    seen.ended = listing_.now;
-    changed();
-  }
-  void requeue(const std::string& id) {
-    SeenJob& seen = job_of(id);
-    seen.phase = JobPhase::queued;
-    ++seen.restarts;
-    seen.nodes.clear();
-    seen.started.reset();
-    seen.ended.reset();
-    changed();
-  }
-  void forget(const std::string& id) {
-    std::erase_if(listing_.jobs, [&](const SeenJob& each) { return each.id == id; });
-    changed();
-  }
-  /// For whatever else somebody changes.
-  SeenJob& change(const std::string& id) {
-    changed();
-    return job_of(id);
-  }
-  SeenNode& change_node(const std::string& name) {
-    changed();
-    return node_of(name);
-  }
-  void pass(Seconds time) { listing_.now += time; }
+  std::vector<std::string> bad, bad_together;  ///< nodes, for tests
+  bool tests_hang = false;
   void next(std::initializer_list<Fate> fates) { fates_ = fates; }
   /// Readings fail from now on, or do no more.
   void hide(bool hidden) { hidden_ = hidden; }
-
-  [[nodiscard]] SimTime now() const { return listing_.now; }
   [[nodiscard]] const std::vector<ActionCall>& calls() const { return calls_; }
-  [[nodiscard]] const SeenJob& see(const std::string& id) { return job_of(id); }
-  [[nodiscard]] const SeenNode& see_node(const std::string& name) { return node_of(name); }
-  [[nodiscard]] Listing& listing() { return listing_; }
 
   Result<Abilities> abilities(Deadline /*within*/) override { return Abilities(); }
   Result<Listing> list(SimTime ended_since, Deadline /*within*/) override {
     if (hidden_) return fail(ErrorCode::unavailable, "no answer");
-    Listing shown = listing_;
+    Listing shown = listing();
     shown.ended_since = ended_since;
     std::erase_if(shown.jobs,
                   [&](const SeenJob& each) { return each.ended && *each.ended < ended_since; });
     return shown;
   }
   Result<std::optional<SeenJob>> job(const std::string& id, Deadline /*within*/) override {
-    for (const SeenJob& each : listing_.jobs)
+    for (const SeenJob& each : listing().jobs)
       if (each.id == id) return each;
     return std::nullopt;
   }
@@ -116,23 +63,12 @@ class MadeSite final : public Connector {
   }
   Result<std::optional<std::string>> find_submission(const std::string& token,
                                                      Deadline /*within*/) override {
-    for (const SeenJob& each : listing_.jobs)
+    for (const SeenJob& each : listing().jobs)
       if (each.token == token) return each.id;
     return std::nullopt;
   }
 
  private:
-  void changed() { ++listing_.version; }
-  SeenJob& job_of(const std::string& id) {
-    const auto last = std::find_if(listing_.jobs.rbegin(), listing_.jobs.rend(),
-                                   [&](const SeenJob& each) { return each.id == id; });
-    return last == listing_.jobs.rend() ? missing_job_ : *last;
-  }
-  SeenNode& node_of(const std::string& name) {
-    const auto found = std::ranges::find(listing_.nodes, name, &SeenNode::name);
-    return found == listing_.nodes.end() ? missing_node_ : *found;
-  }
-
   /// Why not; "": done.
   std::string carry_out(const ActionCall& call) {
     changed();
@@ -142,7 +78,22 @@ class MadeSite final : public Connector {
     }
     if (call.kind == ActionKind::drain_node || call.kind == ActionKind::undrain_node)
       return carry_out(node_of(call.nodes.front().node), call);
+    if (call.kind == ActionKind::test_nodes) test(call);
     return call.job.empty() ? "" : carry_out(job_of(call.job), call);
+  }
+  /// It has run, and failed if one of these nodes is bad, or all of those that fail together.
+  void test(const ActionCall& call) {
+    const auto tested = [&](const std::string& node) {
+      return std::ranges::find(call.nodes, node, &NodeGpus::node) != call.nodes.end();
+    };
+    const std::string id = "test-" + std::to_string(listing().version);
+    SeenJob& job = submit(id);
+    job.token = call.token;
+    job.user = "schedmate";
+    begin(id, call.nodes);
+    const bool fails = std::ranges::any_of(bad, tested) ||
+                       (!bad_together.empty() && std::ranges::all_of(bad_together, tested));
+    if (!tests_hang) finish(id, fails ? EndState::failed : EndState::completed);
   }
   static std::string carry_out(SeenNode& node, const ActionCall& call) {
     const bool drains = call.kind == ActionKind::drain_node;
@@ -189,11 +140,8 @@ class MadeSite final : public Connector {
     }
   }
 
-  Listing listing_;
   std::deque<Fate> fates_;
   std::vector<ActionCall> calls_;
-  SeenJob missing_job_;
-  SeenNode missing_node_;
   bool hidden_ = false;
 };
 

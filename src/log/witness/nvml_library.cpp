@@ -136,6 +136,27 @@ void read_links(const Library& library, Device device, GpuState& gpu) {
   }
 }
 
+/// `used` is what was allocated. What the driver keeps for itself is part of it only where the
+/// library has no nvmlDeviceGetMemoryInfo_v2, or that refuses.
+void read_memory(const Library& library, Device device, GpuLoad& load) {
+  constexpr double mib = 1U << 20U;
+  struct {
+    unsigned version;
+    unsigned long long total, reserved, free, used;
+  } second{};
+  struct {
+    unsigned long long total, free, used;
+  } first{};
+  second.version = sizeof second | 2U << 24U;  // how NVML numbers a structure
+  if (library.did("nvmlDeviceGetMemoryInfo_v2", device, &second)) {
+    load.memory_used_mib = static_cast<double>(second.used) / mib;
+    load.memory_total_mib = static_cast<double>(second.total) / mib;
+  } else if (library.did("nvmlDeviceGetMemoryInfo", device, &first)) {
+    load.memory_used_mib = static_cast<double>(first.used) / mib;
+    load.memory_total_mib = static_cast<double>(first.total) / mib;
+  }
+}
+
 GpuLoad read_load(const Library& library, unsigned index) {
   GpuLoad load;
   Device device = nullptr;
@@ -147,14 +168,7 @@ GpuLoad read_load(const Library& library, unsigned index) {
     load.gpu_pct = busy.gpu;
     load.memory_busy_pct = busy.memory;
   }
-  struct {
-    unsigned long long total, free, used;
-  } memory{};
-  constexpr double mib = 1U << 20U;
-  if (library.did("nvmlDeviceGetMemoryInfo", device, &memory)) {
-    load.memory_used_mib = static_cast<double>(memory.used) / mib;
-    load.memory_total_mib = static_cast<double>(memory.total) / mib;
-  }
+  read_memory(library, device, load);
   unsigned value = 0;
   if (library.did("nvmlDeviceGetTemperature", device, 0, &value)) load.temperature_c = value;
   if (library.did("nvmlDeviceGetPowerUsage", device, &value)) load.power_w = value / 1000.0;

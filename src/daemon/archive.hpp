@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Answers that stand on files: the audit chain of the journal, and what the history knows of a
+/// job. A thread of its own reads them, since a disk may be slow.
+
+#include <memory>
+#include <optional>
+#include <schedmate/caller.hpp>
+#include <schedmate/store.hpp>
+#include <string>
+
+#include "base/document.hpp"
+#include "daemon/worker.hpp"
+#include "http/request.hpp"
+#include "http/server.hpp"
+#include "service/advisor_state.hpp"
+
+namespace schedmate::daemon {
+
+class Archive {
+ public:
+  Archive(settings::Session session, std::string journal)
+      : session_(std::move(session)), journal_(std::move(journal)) {}
+
+  /// Of route `audit`.
+  void audit(const http::Request& request, const std::shared_ptr<http::Answer>& answer);
+  /// Of route `job`: `document` with the job's facts and the past runs that its advice stood on.
+  void job(const http::Request& request, const std::shared_ptr<http::Answer>& answer,
+           Document document);
+
+ private:
+  /// Null: there is none yet, or it cannot be read.
+  Store* history();
+
+  settings::Session session_;
+  std::string journal_;
+  std::optional<service::HistoryAccess>
+      history_;    // of the worker's thread, opened once it is there
+  Worker worker_;  // last: it uses what stands above
+};
+
+/// Adds `facts` (schedmate.facts.v1; null: none are kept) and, where there is advice, its
+/// `neighbours`, the past runs that it stood on, best first. Of users whose jobs the caller may not
+/// see there is their number alone. Errors: those of the history.
+[[nodiscard]] Result<void> add_history(Store& store, const Caller& caller, Document& job);
+
+}  // namespace schedmate::daemon

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/foresight.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "daemon/memory.hpp"
+
+namespace schedmate::daemon {
+
+void Foresight::foresee(Listing listing, const Scheduler& scheduler) {
+  if (busy_ || clock_.now() < next_)
+    return worker_.ask([listing = std::move(listing)] {});  // who frees it takes his time
+  busy_ = true;
+  next_ = clock_.now();
+  // Once this process ends nobody starts any more, so that a forecast is soon over.
+  Scheduler asked = scheduler;
+  asked.decide = [this, decide = asked.decide](const View& view, Plan& plan) mutable {
+    if (!stopped_) decide(view, plan);
+  };
+  worker_.ask([this, listing = std::move(listing), ended = std::exchange(ended_, {}),
+               asked = std::move(asked)]() mutable {
+    for (const SeenJob& job : ended) forecasts_.note(job);
+    take_(forecast_of(forecasts_.question(std::exchange(listing, {})), asked));
+    give_back_memory();
+  });
+}
+
+std::string Foresight::take(Result<Forecast> made) {
+  constexpr std::chrono::nanoseconds often = std::chrono::seconds(1);
+  next_ += std::max(often, 2 * (clock_.now() - next_));
+  busy_ = false;
+  const bool had_one = last_ != nullptr;
+  worker_.ask([old = std::move(last_)] {});
+  last_.reset();
+  if (!made) return had_one ? "no forecast: " + made.error().message : "";
+  last_ = std::make_shared<const Forecast>(std::move(*made));
+  first_.note(*last_);
+  return {};
+}
+
+}  // namespace schedmate::daemon

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// When each job is expected to start and end, again and again, in a thread of its own. All but
+/// what it says of itself is called by the daemon's thread.
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <schedmate/clock.hpp>
+#include <schedmate/connector.hpp>
+#include <schedmate/scheduler.hpp>
+#include <vector>
+
+#include "daemon/first_forecasts.hpp"
+#include "daemon/forecasts.hpp"
+#include "daemon/worker.hpp"
+
+namespace schedmate::daemon {
+
+class Foresight {
+ public:
+  /// `take` is called by its thread, with what take() is then to be given.
+  using Take = std::function<void(Result<Forecast>)>;
+  Foresight(Clock clock, Take take) : clock_(std::move(clock)), take_(std::move(take)) {}
+
+  /// Of this reading, under whoever starts jobs; nothing while one is being made, and for as long
+  /// as the last one took, or a second.
+  void foresee(Listing listing, const Scheduler& scheduler);
+  /// What went wrong where there was a forecast before; "": nothing.
+  std::string take(Result<Forecast> made);
+  void ended(const SeenJob& job) { ended_.push_back(job); }
+  void started(const SeenJob& job) { first_.started(job); }
+  /// The one that is being made is soon over.
+  void stop() { stopped_ = true; }
+
+  /// Null: there is none yet.
+  [[nodiscard]] const Forecast* last() const { return last_.get(); }
+  [[nodiscard]] FirstForecasts::Counts counts() const { return first_.counts(); }
+
+ private:
+  Clock clock_;
+  Take take_;
+  std::atomic<bool> stopped_ = false;
+  Forecasts forecasts_;         // the worker's thread alone
+  std::vector<SeenJob> ended_;  // that it has not been told of
+  std::shared_ptr<const Forecast> last_;
+  FirstForecasts first_;
+  bool busy_ = false;
+  std::chrono::nanoseconds next_{};
+  Worker worker_{10};  // last: it uses what stands above
+};
+
+}  // namespace schedmate::daemon

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Questions to schedmate-reader, few at a time, and equal ones together: of a thousand jobs that
+/// were submitted alike each waits for a reading that began after it was asked for, and no longer.
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reader/client.hpp"
+
+namespace schedmate::daemon {
+
+class SharedReadings {
+ public:
+  using Take = reader::Client::Take;
+  /// How one is asked: Client::ask. It may answer at once.
+  using Ask = std::function<void(reader::Request, Take)>;
+
+  explicit SharedReadings(std::size_t most_out = 4) : most_out_(most_out) {}
+
+  /// Any thread. `take` is called once, by the thread that answers. `ask` is that of all calls.
+  void ask(const Ask& ask, const reader::Request& request, Take take);
+
+ private:
+  struct Question {
+    Ask ask;
+    reader::Request request;
+    std::vector<Take> waiting{};  ///< for the next reading
+    bool is_out = false;
+  };
+  void go_on();
+  void returned(const std::string& key, const std::vector<Take>& takes,
+                const Result<Document>& read);
+
+  const std::size_t most_out_;
+  std::mutex mutex_;
+  std::map<std::string, Question> questions_;  // by what is asked
+  std::deque<std::string> due_;                // those that somebody waits for and are not out
+  std::size_t out_ = 0;
+};
+
+}  // namespace schedmate::daemon
