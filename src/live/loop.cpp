@@ -322,8 +322,11 @@ void Loop::follow(const Change& change, SimTime now) {
         pool->surprised = pool->surprised || attempt.seen.nodes != change.before.nodes;
       else if (attempt.seen.held && !change.before.held)
         pool->cluster.withdraw(attempt.number, now);
-      else if (!attempt.seen.held && change.before.held)
+      else if (!attempt.seen.held && change.before.held) {
         coming_.push_back(attempt.seen.id);
+        // A start that was on its way as it was held counts again.
+        pool->surprised = pool->surprised || actions_.start_of(attempt.seen.id) != nullptr;
+      }
   }
 }
 

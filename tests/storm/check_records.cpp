@@ -101,6 +101,10 @@ void Inspector::check_gpus(Daemon& daemon, const journal::Batch& batch) {
       return step.action == action.id && !is_in_flight(step.step.state);
     });
   };
+  const auto is_in_service = [&](const Action& action) {
+    return std::ranges::all_of(action.call.nodes,
+                               [&](const NodeGpus& each) { return action.id > lost_[each.node]; });
+  };
   std::vector<const Action*> coming;
   for (const Action& action : *open)
     if (action.call.kind == ActionKind::start && is_in_flight(action.state()) && !ends(action) &&
@@ -109,8 +113,7 @@ void Inspector::check_gpus(Daemon& daemon, const journal::Batch& batch) {
   Holders all = holders;
   for (const Action* const action : coming) hold(all, action->call.nodes, action->call.job);
   for (const Action* const action : coming)
-    if (starts_by_policy(*action) && action->id > lost_[action->call.nodes.front().node] &&
-        is_alone(all, action->call))
+    if (starts_by_policy(*action) && is_in_service(*action) && is_alone(all, action->call))
       hold(holders, action->call.nodes, action->call.job);
   for (const Action& action : batch.actions) {
     if (!starts_by_policy(action) || action.mode == Mode::shadow) continue;
