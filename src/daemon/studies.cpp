@@ -61,7 +61,7 @@ void Studies::advise(const SeenJob& job, const Document& facts, const Answer& an
       in_one_line({job.user, job.partition, job.dir, job.command, job.gpus, job.limit.count()});
   const std::lock_guard lock(mutex_);
   Alike& alike = alike_[key];
-  alike.facts = facts;
+  alike.facts = std::make_shared<const Document>(facts);
   alike.jobs.push_back(job);
   alike.answers.push_back(answer);
   if (alike.jobs.size() == 1) worker_.ask([this, key] { advise_all(key); });
@@ -73,7 +73,7 @@ void Studies::advise_all(const std::string& key) {
     const std::lock_guard lock(mutex_);
     alike = std::move(alike_.extract(key).mapped());
   }
-  const auto found = historian_.advise(alike.jobs, alike.facts);
+  const auto found = historian_.advise(alike.jobs, *alike.facts);
   for (const Answer& answer : alike.answers)
     answer(found.map([](const live::CodeFound& code) -> live::Finding { return code; }));
 }

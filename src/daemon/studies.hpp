@@ -9,7 +9,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,7 +40,7 @@ class Studies {
   using Answer = std::function<void(Result<live::Finding>)>;
   /// Jobs that were submitted alike and wait for advice, with what was read last of their code.
   struct Alike {
-    Document facts;
+    std::shared_ptr<const Document> facts;
     std::vector<SeenJob> jobs;
     std::vector<Answer> answers;
   };

@@ -15,6 +15,7 @@ void Loop::take(const Studied& event, SimTime now) {
   keep_life(*id);
   effects_.emplace_back(Noted{Noted::What::job, *id, {}, Change::Kind::altered});
   if (event.finding && std::holds_alternative<CodeFound>(*event.finding)) take_advice(*id, now);
+  if (event.finding && std::holds_alternative<LogFound>(*event.finding)) take_speed(*id);
   respond_to_failures(now);
   respond_to_hangs(now);
 }
@@ -53,6 +54,17 @@ void Loop::take_advice(const std::string& id, SimTime now) {
   if (pool == nullptr || !pool->cluster.knows(attempt->number)) return;
   pool->cluster.withdraw(attempt->number, now);
   coming_.push_back(id);
+}
+
+/// How fast it is beside its fastest steps: what cancels a packing (paper 4.1).
+void Loop::take_speed(const std::string& id) {
+  const Attempt* const attempt = jobs_.find(id);
+  const Life* const life = lives_.find(id);
+  if (attempt == nullptr || life == nullptr || !life->log || !life->log->step_time_s ||
+      !life->fastest_step_s || *life->log->step_time_s <= 0)
+    return;
+  if (Pool* const pool = pool_of(attempt->seen))
+    pool->cluster.tell_speed(attempt->number, *life->fastest_step_s / *life->log->step_time_s);
 }
 
 const Prediction* Loop::advice_on(const std::string& id) const {

@@ -127,6 +127,7 @@ class Loop {
   void keep_life(const std::string& id);
   void study(SimTime now);
   void take_advice(const std::string& id, SimTime now);
+  void take_speed(const std::string& id);
   [[nodiscard]] const Prediction* advice_on(const std::string& id) const;
   void respond_to_failures(SimTime now);
   void respond_to_hangs(SimTime now);

@@ -126,7 +126,7 @@ void VirtualCluster::ended(std::uint64_t number, SimTime now, const FinishedJob*
       ids_.erase(found);
       info.attained = info.run_time(now);
       info.running = info.sharing = false;
-      see_sharing(cluster_.release(id));
+      see_sharing(cluster_.release(id), now);
       if (std::erase(adopted_, id) > 0)
         drop(id);  // nobody was told of it
       else
@@ -275,7 +275,7 @@ void VirtualCluster::take(const Plan::Decision& decision, SimTime now,
     if (decision.shares) {
       for (const JobId other : running_on(where, decision.job))
         made.beside = known_.at(other).job.number;
-      see_sharing(where);
+      see_sharing(where, now);
     }
   } else {
     info.attained = decision.kind == preempt ? info.run_time(now) : Seconds(0);
@@ -283,7 +283,7 @@ void VirtualCluster::take(const Plan::Decision& decision, SimTime now,
     info.alone = info.alone || decision.kind == evict;
     for (const JobId other : running_on(decision.left, decision.job))
       made.beside = known_.at(other).job.number;
-    see_sharing(decision.left);
+    see_sharing(decision.left, now);
   }
   taken.push_back(std::move(made));
 }
@@ -300,10 +300,21 @@ std::vector<JobId> VirtualCluster::running_on(const Placement& where, JobId exce
 }
 
 /// Of those on these GPUs.
-void VirtualCluster::see_sharing(const Placement& where) {
+void VirtualCluster::see_sharing(const Placement& where, SimTime now) {
   constexpr JobId nobody{UINT32_MAX};
-  for (const JobId id : running_on(where, nobody))
-    infos_.at(id).sharing = !running_on(cluster_.allocation(id), id).empty();
+  for (const JobId id : running_on(where, nobody)) {
+    JobInfo& info = infos_.at(id);
+    const bool shares = !running_on(cluster_.allocation(id), id).empty();
+    if (std::exchange(info.sharing, shares) == shares) continue;
+    info.speed.reset();  // its log is to show it anew
+    info.speed_since = now;
+  }
+}
+
+void VirtualCluster::tell_speed(std::uint64_t number, double speed) {
+  const auto found = ids_.find(number);
+  if (found != ids_.end() && infos_.at(found->second).running)
+    infos_.at(found->second).speed = speed;
 }
 
 void VirtualCluster::drop(JobId id) {

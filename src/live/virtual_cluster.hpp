@@ -85,6 +85,9 @@ class VirtualCluster {
   void ended(std::uint64_t number, SimTime now, const FinishedJob* finished);
   /// The cluster shows since when it runs.
   void confirm(std::uint64_t number, SimTime since);
+  /// What its log shows of its speed, relative to running alone, since it shares its GPUs or does
+  /// so no more.
+  void tell_speed(std::uint64_t number, double speed);
   /// Whether it was started here, on these GPUs (of a node without numbers: on as many).
   [[nodiscard]] bool runs_on(std::uint64_t number, const std::vector<NodeGpus>& where) const;
   [[nodiscard]] bool has(const std::string& node) const { return node_index_.contains(node); }
@@ -119,7 +122,7 @@ class VirtualCluster {
   [[nodiscard]] std::vector<NodeGpus> names(const Placement& where) const;
   void take(const Plan::Decision& decision, SimTime now, std::vector<Decision>& taken);
   [[nodiscard]] std::vector<JobId> running_on(const Placement& where, JobId except) const;
-  void see_sharing(const Placement& where);
+  void see_sharing(const Placement& where, SimTime now);
   void drop(JobId id);
   void forget();
   void follow_spares();

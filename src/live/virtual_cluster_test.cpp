@@ -10,6 +10,7 @@
 #include <schedmate/scheduler.hpp>
 
 #include "tests/support/need.hpp"
+#include "tests/support/small.hpp"
 
 namespace schedmate::live {
 namespace {
@@ -185,6 +186,53 @@ TEST_CASE("a node that was not there before serves, too") {
   pool.cluster->see({"odd", 8, NodeState::up}, at(2));
   pool.cluster->enter({job(3, 4)}, at(2));
   CHECK(pool.decide(2).empty());  // another number of GPUs
+}
+
+/// Under lucid+sm, without its profiler: job 2 was packed onto job 1 at 100.
+struct Pair {
+  Profile light;
+  std::unique_ptr<VirtualCluster> cluster;
+  Pair() {
+    light.gpu_util_pct = light.memory_util_pct = 10;
+    light.memory_mib = 1000;
+    const ClusterSpec spec = testing::small_cluster({1});
+    PolicyOptions options;
+    options.add_defaults("profiler=false,packing=on,cancel=slowdown");
+    VirtualCluster::Setup setup;
+    setup.name = "a";
+    setup.policy = testing::need(make_scheduler("lucid", {spec}, std::move(options))).decide;
+    setup.packs = true;
+    cluster = std::make_unique<VirtualCluster>(
+        setup, std::vector<VirtualCluster::Node>{{"a-0", 4, NodeState::up}});
+    for (const std::uint64_t each : {1U, 2U}) {
+      KnownJob known = job(each, 4);
+      known.profile = &light;
+      cluster->enter({known, true}, at(each == 1 ? 0 : 100));
+      const auto decided = cluster->decide(at(each == 1 ? 0 : 100));
+      REQUIRE(decided.size() == 1);
+      CHECK(decided.front().beside.value_or(0) == each - 1);
+    }
+  }
+  /// Of the next five minutes.
+  std::string evicted() const {
+    std::string words;
+    for (std::int64_t now_s = 101; now_s < 400; ++now_s)
+      for (const VirtualCluster::Decision& each : cluster->decide(at(now_s)))
+        if (each.kind == Plan::Decision::Kind::evict)
+          words += std::to_string(each.job) + " at " + std::to_string(now_s) + " ";
+    return words;
+  }
+};
+
+TEST_CASE("a packing ends when the log of who was there first shows that it has become too slow") {
+  Pair slow;
+  slow.cluster->tell_speed(1, 0.5);
+  CHECK(slow.evicted() == "2 at 160 ");
+  Pair fast;
+  fast.cluster->tell_speed(1, 0.9);
+  CHECK(fast.evicted().empty());
+  Pair silent;
+  CHECK(silent.evicted().empty());
 }
 
 /// In order of submission; asks for a node more while anybody waits, and gives it back when idle.
