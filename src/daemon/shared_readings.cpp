@@ -6,13 +6,24 @@
 #include "reader/request.hpp"
 
 namespace schedmate::daemon {
+namespace {
+
+int urgency_of(const reader::Request& request) {
+  return request.what == reader::What::diagnose ? 0 : request.what == reader::What::facts ? 1 : 2;
+}
+
+}  // namespace
+
+void SharedReadings::enqueue(const std::string& key, const Question& question) {
+  due_.emplace(std::pair(urgency_of(question.request), ++came_), key);
+}
 
 void SharedReadings::ask(const Ask& ask, const reader::Request& request, Take take) {
   {
     const std::lock_guard lock(mutex_);
     const std::string key = reader::request_line({0, request});
     Question& question = questions_.try_emplace(key, Question{ask, request}).first->second;
-    if (question.waiting.empty() && !question.is_out) due_.push_back(key);
+    if (question.waiting.empty() && !question.is_out) enqueue(key, question);
     question.waiting.push_back(std::move(take));
   }
   go_on();
@@ -23,8 +34,7 @@ void SharedReadings::go_on() {
   for (;;) {
     std::unique_lock lock(mutex_);
     if (due_.empty() || out_ >= most_out_) return;
-    const std::string key = std::move(due_.front());
-    due_.pop_front();
+    const std::string key = std::move(due_.extract(due_.begin()).mapped());
     Question& question = questions_.at(key);
     question.is_out = true;
     ++out_;
@@ -48,7 +58,7 @@ void SharedReadings::returned(const std::string& key, const std::vector<Take>& t
     if (question->second.waiting.empty())
       questions_.erase(question);
     else
-      due_.push_back(key);
+      enqueue(key, question->second);
   }
   for (const Take& take : takes) take(read);
   go_on();

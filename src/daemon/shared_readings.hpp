@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Questions to schedmate-reader, few at a time, and equal ones together: of a thousand jobs that
-/// were submitted alike each waits for a reading that began after it was asked for, and no longer.
+/// Questions to schedmate-reader, few at a time, failures before code and code before logs, and
+/// equal ones together: of a thousand jobs that were submitted alike each waits for a reading that
+/// began after it was asked for, and no longer.
 
-#include <deque>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -34,6 +35,7 @@ class SharedReadings {
     std::vector<Take> waiting{};  ///< for the next reading
     bool is_out = false;
   };
+  void enqueue(const std::string& key, const Question& question);
   void go_on();
   void returned(const std::string& key, const std::vector<Take>& takes,
                 const Result<Document>& read);
@@ -41,7 +43,9 @@ class SharedReadings {
   const std::size_t most_out_;
   std::mutex mutex_;
   std::map<std::string, Question> questions_;  // by what is asked
-  std::deque<std::string> due_;                // those that somebody waits for and are not out
+  /// Those that somebody waits for and are not out, by urgency and then as they came.
+  std::map<std::pair<int, std::uint64_t>, std::string> due_;
+  std::uint64_t came_ = 0;
   std::size_t out_ = 0;
 };
 

@@ -24,8 +24,9 @@ struct Askers {
   SharedReadings readings{2};
   LateReader reader;
   std::map<std::string, std::size_t> told;
-  void ask(const std::string& who, const std::string& dir) {
-    readings.ask(reader.ask, {.what = reader::What::facts, .user = "ann", .dir = dir},
+  void ask(const std::string& who, const std::string& dir,
+           reader::What what = reader::What::facts) {
+    readings.ask(reader.ask, {.what = what, .user = "ann", .dir = dir},
                  [this, who](const Result<Document>& read) {
                    CHECK_FALSE(told.contains(who));
                    told[who] = read->get<std::size_t>();
@@ -62,6 +63,20 @@ TEST_CASE("few are out at a time, in the order in which they were asked for") {
   askers.reader.answer(2);
   askers.reader.answer(3);
   CHECK(askers.told.size() == 5);
+}
+
+TEST_CASE("failures are read before code, and code before logs") {
+  using enum reader::What;
+  Askers askers;
+  for (const char* const dir : {"/a", "/b"}) askers.ask(dir, dir);
+  askers.ask("log", "/log", track);
+  askers.ask("code", "/code", facts);
+  askers.ask("failure", "/failure", diagnose);
+  for (std::size_t i = 0; i < 4; ++i) askers.reader.answer(i);
+  REQUIRE(askers.reader.asked.size() == 5);
+  CHECK(askers.reader.asked[2].first == "/failure");
+  CHECK(askers.reader.asked[3].first == "/code");
+  CHECK(askers.reader.asked[4].first == "/log");
 }
 
 TEST_CASE("an answer that comes at once is one as well") {
