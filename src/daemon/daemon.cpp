@@ -277,8 +277,9 @@ class Daemon {
     is_heard_ = true;
     history_.note(*loop_, now_);
     const auto& host = configuration_.replay->host;
-    foresight_.foresee(std::move(*std::get<live::Listed>(event).listing),
-                       host ? *host : configuration_.scheduler);
+    Listing& listing = *std::get<live::Listed>(event).listing;
+    if (!foresight_.foresee(listing, host ? *host : configuration_.scheduler))
+      connector_.ask([listing = std::move(listing)] {});  // it is large: freed where there is time
   }
 
   void take(Learned& learned) {

@@ -8,9 +8,8 @@
 
 namespace schedmate::daemon {
 
-void Foresight::foresee(Listing listing, const Scheduler& scheduler) {
-  if (busy_ || clock_.now() < next_)
-    return worker_.ask([listing = std::move(listing)] {});  // who frees it takes his time
+bool Foresight::foresee(Listing& listing, const Scheduler& scheduler) {
+  if (busy_ || clock_.now() < next_) return false;
   busy_ = true;
   next_ = clock_.now();
   // Once this process ends nobody starts any more, so that a forecast is soon over.
@@ -24,6 +23,7 @@ void Foresight::foresee(Listing listing, const Scheduler& scheduler) {
     take_(forecast_of(forecasts_.question(std::exchange(listing, {})), asked));
     give_back_memory();
   });
+  return true;
 }
 
 std::string Foresight::take(Result<Forecast> made) {
@@ -31,8 +31,7 @@ std::string Foresight::take(Result<Forecast> made) {
   next_ += std::max(often, 2 * (clock_.now() - next_));
   busy_ = false;
   const bool had_one = last_ != nullptr;
-  worker_.ask([old = std::move(last_)] {});
-  last_.reset();
+  worker_.ask([old = std::exchange(last_, nullptr)] {});
   if (!made) return had_one ? "no forecast: " + made.error().message : "";
   last_ = std::make_shared<const Forecast>(std::move(*made));
   first_.note(*last_);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// When each job is expected to start and end, again and again, in a thread of its own. All but
-/// what it says of itself is called by the daemon's thread.
+/// When each job is expected to start and end, again and again, in a thread of its own. Called by
+/// the daemon's thread alone.
 
 #include <atomic>
 #include <chrono>
@@ -21,13 +21,13 @@ namespace schedmate::daemon {
 
 class Foresight {
  public:
-  /// `take` is called by its thread, with what take() is then to be given.
+  /// `take` is called by the worker's thread, with what take() is then to be given.
   using Take = std::function<void(Result<Forecast>)>;
   Foresight(Clock clock, Take take) : clock_(std::move(clock)), take_(std::move(take)) {}
 
-  /// Of this reading, under whoever starts jobs; nothing while one is being made, and for as long
-  /// as the last one took, or a second.
-  void foresee(Listing listing, const Scheduler& scheduler);
+  /// Of this reading, under whoever starts jobs. False, and the reading is as it was: while one is
+  /// being made, and then for as long as that took, or a second.
+  bool foresee(Listing& listing, const Scheduler& scheduler);
   /// What went wrong where there was a forecast before; "": nothing.
   std::string take(Result<Forecast> made);
   void ended(const SeenJob& job) { ended_.push_back(job); }

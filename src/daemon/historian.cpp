@@ -110,10 +110,4 @@ Result<void> Historian::remember(const Ended& end) {
   return store.finish(job.id, outcome_of(end));
 }
 
-Result<std::optional<JobRecord>> Historian::find(const std::string& id) {
-  const auto state = this->state();
-  if (!state) return tl::unexpected(state.error());
-  return (*state)->store->get(id);
-}
-
 }  // namespace schedmate::daemon

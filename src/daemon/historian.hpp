@@ -35,8 +35,6 @@ class Historian {
   Result<live::CodeFound> advise(std::span<const SeenJob> alike, const Document& document);
   /// The same end twice is one. Errors: those of the history.
   Result<void> remember(const Ended& end);
-  /// What is kept of the job; nothing where it is not known. Errors: those of the history.
-  Result<std::optional<JobRecord>> find(const std::string& id);
 
  private:
   Result<void> record_alike(std::span<const SeenJob> alike);

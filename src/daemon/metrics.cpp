@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 
 #include "daemon/answers.hpp"
 
@@ -12,7 +13,7 @@ namespace {
 using http::Metric;
 using http::MetricKind;
 
-double count(std::uint64_t value) { return static_cast<double>(value); }
+double count(std::integral auto value) { return static_cast<double>(value); }
 
 Metric single(std::string name, std::string help, MetricKind kind, double value) {
   return {std::move(name), std::move(help), kind, "", {{"", value}}};
@@ -51,17 +52,16 @@ Metric actions_now(const live::Actions& actions) {
 
 /// Proposals that came to nothing, by what kept them back.
 Metric held_back(const live::Actions::Counts& counts) {
-  const auto number = [](std::int64_t value) { return static_cast<double>(value); };
   return {"schedmate_proposals_held_back_total",
           "Proposals to act that came to nothing; over_cap: that wait for an operator.",
           MetricKind::counter,
           "cause",
-          {{"no_second_witness", number(counts.unwitnessed)},
-           {"breaker", number(counts.stopped)},
-           {"over_cap", number(counts.capped)},
-           {"target_busy", number(counts.busy)},
-           {"mode_observe", number(counts.observed)},
-           {"unfit", number(counts.unfit)}}};
+          {{"no_second_witness", count(counts.unwitnessed)},
+           {"breaker", count(counts.stopped)},
+           {"over_cap", count(counts.capped)},
+           {"target_busy", count(counts.busy)},
+           {"mode_observe", count(counts.observed)},
+           {"unfit", count(counts.unfit)}}};
 }
 
 /// What was asked of schedmate-reader.

@@ -178,8 +178,8 @@ class Actions {
   std::map<std::int64_t, Call> calls_;                        // of those in flight
   std::map<std::string, std::int64_t, std::less<>> targets_;  // of those in flight
   std::set<std::int64_t> fresh_;                              // not taken yet
-  std::vector<std::int64_t> due_, in_record_;                 // calls
-  std::vector<std::int64_t> over_in_record_;
+  // Calls to be made, and with the record on its way; actions that have ended in that.
+  std::vector<std::int64_t> due_, in_record_, over_in_record_;
   ActionRecord record_;
   std::vector<Action> ended_;
   std::int64_t next_id_;

@@ -106,8 +106,7 @@ Health Life::health() const {
   return Health::ok;
 }
 
-// Kept over restarts
-// -------------------------------------------------------------------------------
+// Kept over restarts ------------------------------------------------------------------------------
 
 std::string Lives::text(const std::string& id) const {
   const Life* const life = find(id);
@@ -160,8 +159,7 @@ void Lives::resume(const Attempt& attempt, SimTime now) {
   if (life.cause && !life.is_handled) unhandled_.insert(attempt.seen.id);
 }
 
-// What happens
-// -------------------------------------------------------------------------------------
+// What happens ------------------------------------------------------------------------------------
 
 /// The life of this attempt. What an earlier one failed of is remembered with the job.
 Life& Lives::begin(const Attempt& attempt) {
@@ -235,8 +233,7 @@ void Lives::forget(const std::string& id) {
   lives_.erase(found);
 }
 
-// Studies
-// ------------------------------------------------------------------------------------------
+// Studies -----------------------------------------------------------------------------------------
 
 std::vector<Study> Lives::take(const Jobs& jobs, SimTime now) {
   std::vector<Study> studies;

@@ -188,8 +188,7 @@ void VirtualCluster::lose_others(const std::set<std::string_view>& nodes, SimTim
     if (!nodes.contains(name)) node.state = NodeState::down;
 }
 
-// Spare nodes
-// ------------------------------------------------------------------------------------
+// Spare nodes ------------------------------------------------------------------------------------
 
 /// What the policy has added and removed.
 void VirtualCluster::follow_spares() {
