@@ -301,7 +301,6 @@ void Loop::follow(const Change& change, SimTime now) {
                                  seen.end_state};
       const bool ran = change.kind == ended && seen.end_state != EndState::requeued && seen.started;
       pool->cluster.ended(attempt.number, now, ran ? &finished : nullptr);
-      pool->surprised = pool->surprised || pool->cluster.leaves_out();
       if (Pool* const home = home_of(seen); ran && home != pool && home != nullptr)
         home->cluster.learn(finished);
       ids_.erase(attempt.number);
@@ -407,14 +406,14 @@ void Loop::decide(SimTime now) {
     end_profiles(now);
     if (!profiler_calls_.empty()) return;
     let_in(true, now);
-    if (first->surprised) begin_anew(*first, now);
+    if (first->must_begin_anew()) begin_anew(*first, now);
     decide(*first, now);
     if (!profiler_calls_.empty()) return;
   }
   let_in(false, now);
   for (auto& [name, pool] : pools_) {
     if (&pool == profiler()) continue;
-    if (pool.surprised) begin_anew(pool, now);
+    if (pool.must_begin_anew()) begin_anew(pool, now);
     decide(pool, now);
   }
 }

@@ -98,7 +98,8 @@ class Loop {
     Pool(VirtualCluster::Setup setup, const std::vector<VirtualCluster::Node>& nodes)
         : cluster(std::move(setup), nodes) {}
     VirtualCluster cluster;
-    bool surprised = true;  // it must begin anew
+    bool surprised = true;  // by what happened otherwise than it believes
+    [[nodiscard]] bool must_begin_anew() const { return surprised || cluster.is_outdated(); }
   };
   void take(const Listed& event, SimTime now);
   void take(const Appended& event, SimTime now);

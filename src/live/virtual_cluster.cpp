@@ -57,7 +57,7 @@ void VirtualCluster::restart(const std::vector<Running>& running,
       if (nodes_[node].state == NodeState::drained) cluster_.set_state(node, state);
   };
   drain(NodeState::up);
-  leaves_out_ = false;
+  leaves_out_ = is_outdated_ = false;
   for (const Running& each : running) {
     auto where = placement(each.where);
     const bool crowded = is_crowded(each);
@@ -127,6 +127,7 @@ void VirtualCluster::ended(std::uint64_t number, SimTime now, const FinishedJob*
       info.attained = info.run_time(now);
       info.running = info.sharing = false;
       see_sharing(cluster_.release(id), now);
+      is_outdated_ = is_outdated_ || leaves_out_;
       if (std::erase(adopted_, id) > 0)
         drop(id);  // nobody was told of it
       else

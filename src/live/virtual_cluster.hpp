@@ -66,9 +66,9 @@ class VirtualCluster {
 
   /// It waits from now on; false: it is larger than the pool.
   bool enter(const Waiting& entering, SimTime now);
-  /// Whether somebody was left out because others hold the same GPUs: once they end, it must begin
-  /// anew, or these GPUs would seem free.
-  [[nodiscard]] bool leaves_out() const { return leaves_out_; }
+  /// Whether GPUs were left which somebody holds who was left out at the last restart(), because
+  /// others held the same: it must begin anew, or they would seem free.
+  [[nodiscard]] bool is_outdated() const { return is_outdated_; }
   /// What ran elsewhere is learned from.
   void learn(const FinishedJob& job) const {
     if (setup_.estimator) setup_.estimator.learn(job);
@@ -143,7 +143,7 @@ class VirtualCluster {
   JobMap<Known> known_;
   std::unordered_map<std::uint64_t, JobId> ids_;
   std::uint32_t entered_ = 0;
-  bool leaves_out_ = false;
+  bool leaves_out_ = false, is_outdated_ = false;
   std::vector<JobId> arrived_, ended_, withdrawn_, adopted_;
   std::vector<std::uint32_t> changed_;  // nodes
   SimTime next_call_ = never;

@@ -235,6 +235,19 @@ TEST_CASE("a packing ends when the log of who was there first shows that it has 
   CHECK(silent.evicted().empty());
 }
 
+TEST_CASE("GPUs that another start on its way waits for as well are not free once one is gone") {
+  Pool pool(1);
+  const std::vector<NodeGpus> node{{"a-0", {0, 1, 2, 3}}};
+  pool.cluster->restart(
+      {{job(1, 4), at(0), node, nullptr, 0}, {job(2, 4), at(0), node, nullptr, 0}}, {}, at(5));
+  CHECK(!pool.cluster->is_outdated());
+  pool.cluster->withdraw(1, at(6));
+  CHECK(pool.cluster->is_outdated());
+  pool.cluster->restart({{job(2, 4), at(0), node, nullptr, 0}}, {{job(3, 4)}}, at(6));
+  CHECK(!pool.cluster->is_outdated());
+  CHECK(pool.decide(6).empty());
+}
+
 /// In order of submission; asks for a node more while anybody waits, and gives it back when idle.
 struct Growing {
   InOrder in_order;
