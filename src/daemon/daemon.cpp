@@ -269,7 +269,6 @@ class Daemon {
     const std::uint64_t readings = loop_->counts().readings;
     step(event);
     const bool is_read = loop_->counts().readings > readings;
-    is_older_ = !blind_ && !is_read && readings == 0 && std::holds_alternative<live::Listed>(event);
     if (is_read && readings == 0)  // jobs of an earlier run are not told again
       for (const auto& [id, attempt] : loop_->jobs().all())
         desk_.probes().follow(attempt.seen, now_);
@@ -418,10 +417,6 @@ class Daemon {
 
   http::Readiness readiness() const {
     if (blind_) return {false, {"the cluster does not answer, or was not read yet"}};
-    if (is_older_)
-      return {false,
-              {"the cluster shows less than was read of it before: a replay that begins anew needs "
-               "another state_dir"}};
     const std::lock_guard lock(metrics_mutex_);
     return {true, lack_.empty() ? std::vector<std::string>() : std::vector{lack_}};
   }
@@ -444,10 +439,9 @@ class Daemon {
   SimTime now_;
   std::size_t out_ = 0;  // effects whose events are still to come
   bool over_ = false, ticked_ = false;
-  std::atomic<bool> blind_ = true;      // until the first reading
-  std::atomic<bool> is_older_ = false;  // what it shows, than what an earlier process has read
-  bool is_heard_ = false;               // since the first reading: nobody listens before
-  bool reloading_ = false;  // once what is out has come back; meanwhile nobody is let in
+  std::atomic<bool> blind_ = true;  // until the first reading
+  bool is_heard_ = false;           // since the first reading: nobody listens before
+  bool reloading_ = false;          // once what is out has come back; meanwhile nobody is let in
   std::vector<Visit> visits_;
   JobTexts texts_;
   ClusterHistory history_;

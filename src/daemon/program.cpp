@@ -9,12 +9,15 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <filesystem>
 #include <string_view>
 #include <utility>
 
 #include "base/descriptor.hpp"
 #include "base/own_files.hpp"
 #include "daemon/daemon.hpp"
+#include "journal/audit.hpp"
+#include "journal/journal.hpp"
 #include "replay/cluster.hpp"
 #include "replay/server.hpp"
 #include "settings/clock.hpp"
@@ -55,9 +58,28 @@ Result<Configuration> read_configuration(const Program& program) {
   return configure({program.environment, std::move(*settings), settings::machine_clock()});
 }
 
+/// A journal in the folder tells of an earlier run of the replay, whose jobs would be taken for
+/// those of this one: refused (also while a daemon is at work on it).
+Result<void> check_is_first_run(const Configuration& configuration) {
+  const std::string path = journal::journal_path(configuration.state_dir);
+  if (std::error_code unknown; !std::filesystem::exists(path, unknown)) return {};
+  auto journal = journal::Journal::open({.path = path, .instance = configuration.writer},
+                                        settings::machine_clock());
+  if (!journal) return tl::unexpected(journal.error());
+  const auto kept = (*journal)->all_kept();
+  const auto next = (*journal)->next_action();
+  if (!kept || !next) return tl::unexpected(!kept ? kept.error() : next.error());
+  if (kept->empty() && *next == 1) return {};
+  return fail(ErrorCode::refused,
+              path +
+                  ": it tells of an earlier run of the replay; one that begins anew needs another "
+                  "state_dir, or the folder removed");
+}
+
 Result<void> serve_replay(const Configuration& configuration, const Program& program) {
   if (auto made = make_own_folder(configuration.state_dir); !made)
     return tl::unexpected(made.error());
+  if (auto checked = check_is_first_run(configuration); !checked) return checked;
   const Replay& replay = *configuration.replay;
   const Scheduler* const host = replay.host ? &*replay.host : nullptr;
   const ClusterSpec nodes = host != nullptr
