@@ -137,10 +137,11 @@ Result<Forecast> forecast_of(std::unique_ptr<Question> asked, const Scheduler& s
       std::clamp(figures / std::max<std::int64_t>(1, std::ssize(snapshot.jobs)), least, most);
   const eta::RunTimeModel model(std::move(question.submitted), snapshot.now);
   snapshot.site = model.site();
+  std::vector<RunTimeBelief> beliefs = model.beliefs(question.rows);
   for (std::size_t i = 0; i < snapshot.jobs.size(); ++i) {
     SnapshotJob& job = snapshot.jobs[i];
     const std::size_t row = question.rows[i];
-    job.belief = model.belief(row);
+    job.belief = std::move(beliefs[i]);
     job.burst = model.burst(row);
     job.source = model.has_own(row) ? RunTimeSource::user : RunTimeSource::site;
   }
