@@ -19,6 +19,9 @@ void put_overview(Document& cluster, const http::Request& request, const State& 
                       {"notify", name_of(modes.notify)}};
   cluster["actions_waiting"] = std::ranges::count_if(
       actions.all(), [](const auto& each) { return each.second.state() == ActionState::waiting; });
+  cluster["first_forecasts"] = {{"before", state.foretold.before},
+                                {"inside", state.foretold.inside},
+                                {"after", state.foretold.after}};
 }
 
 }  // namespace schedmate::daemon
