@@ -365,6 +365,7 @@ class Daemon {
     connector_.ask([this, list] {
       inbox_.put(
           live::Event(live::Listed{list.number, cluster_.list(list.ended_since, call_deadline)}));
+      give_back_memory();  // the first one is large
     });
   }
   /// It may take long: time goes on meanwhile.
