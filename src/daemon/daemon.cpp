@@ -15,6 +15,7 @@
 #include "base/own_files.hpp"
 #include "daemon/answers.hpp"
 #include "daemon/archive.hpp"
+#include "daemon/fit.hpp"
 #include "daemon/foresight.hpp"
 #include "daemon/history.hpp"
 #include "daemon/memory.hpp"
@@ -57,23 +58,6 @@ struct Learned {
 using Arrival = std::variant<live::Event, Visit, Reported, Advanced, Foreseen, Learned>;
 
 constexpr const char* instance_key = "instance";
-
-/// Where the cluster starts jobs itself nobody else does: SchedMate orders them. What it cannot be
-/// told stays in shadow; in words, "": nothing.
-std::string fit_to(const Abilities& abilities, live::LoopOptions& options) {
-  if (abilities.lack(ActionKind::start).empty()) {
-    options.ordering.reset();
-    return {};
-  }
-  options.pool = {};
-  options.profiling = {};
-  if (options.ordering && options.ordering->work == nullptr) options.ordering.reset();
-  const std::string& lack = abilities.lack(ActionKind::set_order);
-  Mode& order = options.settings.modes.order;
-  if (lack.empty() || order < Mode::approve) return {};
-  order = Mode::shadow;
-  return "mode.order acts as shadow: " + lack;
-}
 
 class Daemon {
  public:
@@ -128,10 +112,10 @@ class Daemon {
     live::LoopOptions options = configuration_.loop;
     options.settings.instance =
         fmt::format("{}.{}", options.settings.cluster, past.kept.at(instance_key));
-    const std::string lack = fit_to(abilities_, options);
+    auto lacks = fit_to(abilities_, Notices(configuration_.notices), options);
     {
       const std::lock_guard lock(metrics_mutex_);
-      lack_ = lack;
+      lacks_ = std::move(lacks);
     }
     options.poll = Seconds(0);
     options.profile = [this](const SeenJob& job) { return desk_.probes().profile(job); };
@@ -372,6 +356,11 @@ class Daemon {
   }
   void carry_out(live::MakeCall& call) {
     ++out_;
+    if (call.call.kind == ActionKind::notify)  // no cluster's work
+      return notifier_.ask(
+          [this, notices = Notices(configuration_.notices), call = std::move(call)] {
+            inbox_.put(live::Event(live::Returned{call.action, notices.tell(call.call)}));
+          });
     connector_.ask([this, call = std::move(call)] {
       inbox_.put(live::Event(live::Returned{call.action, cluster_.call(call.call, call_deadline)}));
     });
@@ -435,8 +424,7 @@ class Daemon {
   http::Readiness readiness() const {
     if (blind_) return {false, {"the cluster does not answer, or was not read yet"}};
     const std::lock_guard lock(metrics_mutex_);
-    http::Readiness made{true, {}};
-    if (!lack_.empty()) made.reasons.push_back(lack_);
+    http::Readiness made{true, lacks_};
     if (!foreign_mark_.empty())
       made.reasons.push_back(fmt::format(
           "another instance acts on this cluster (\"{}\"): nothing is called", foreign_mark_));
@@ -471,11 +459,11 @@ class Daemon {
   std::chrono::nanoseconds last_tick_{}, measured_{};
   Abilities abilities_;  // of the cluster, as it was when the daemon began
   mutable std::mutex metrics_mutex_;
-  std::string lack_;  // what a mode cannot do on this cluster
+  std::vector<std::string> lacks_;  // what a mode cannot do on this cluster
   std::string foreign_mark_;
   std::vector<http::Metric> metrics_;
   std::optional<Error> failed_;
-  Worker connector_, writer_;  // they use what stands above, as do those below
+  Worker connector_, writer_, notifier_;  // they use what stands above, as do those below
   Foresight foresight_{surroundings_.clock,
                        [this](Result<Forecast> made) { inbox_.put(Foreseen{std::move(made)}); }};
   Studies studies_{configuration_.session, [this](std::uint64_t loop, live::Studied studied) {
