@@ -41,7 +41,7 @@ Result<ChildProcess> start_shell(const std::string& command, const Descriptor& i
   posix_spawn_file_actions_t files;
   ::posix_spawn_file_actions_init(&files);
   ::posix_spawn_file_actions_adddup2(&files, input.number(), STDIN_FILENO);
-  for (const int out : {STDOUT_FILENO, STDERR_FILENO})
+  for (const int out : {1, 2})
     ::posix_spawn_file_actions_addopen(&files, out, "/dev/null", O_WRONLY, 0);
   std::string shell = "sh", option = "-c", words = command;
   std::string path = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
