@@ -23,6 +23,7 @@
 #include "daemon/readings.hpp"
 #include "daemon/requests.hpp"
 #include "daemon/studies.hpp"
+#include "daemon/turns.hpp"
 #include "daemon/worker.hpp"
 #include "http/events.hpp"
 #include "http/routes.hpp"
@@ -165,16 +166,14 @@ class Daemon {
 
   void turn() {
     constexpr std::chrono::milliseconds longest{100};
-    for (Arrival& arrival : inbox_.take(std::min(longest, configuration_.poll)))
+    const auto within = visits_.empty() ? std::min(longest, configuration_.poll) : longest * 0;
+    for (Arrival& arrival : inbox_.take(within))
       std::visit([&](auto& each) { take(each); }, arrival);
+    serve();
     measure();
     reloading_ = reloading_ || surroundings_.reload_asked();
     if (failed_ || (reloading_ && out_ > 0)) return;
-    if (std::exchange(reloading_, false)) {
-      reload();
-      for (Visit& visit : std::exchange(visits_, {})) take(visit);
-      return;
-    }
+    if (std::exchange(reloading_, false)) return reload();
     if (configuration_.replay->speed == 0) {
       if (out_ == 0) go_on();
       return;
@@ -285,8 +284,21 @@ class Daemon {
     if (learned.loop == loops_) step(learned.studied);
   }
 
-  void take(Visit& question) {
-    if (reloading_) return visits_.push_back(std::move(question));
+  void take(Visit& visit) {
+    const std::string asker = visit.request.caller.user;
+    visits_.put(asker, std::move(visit));
+  }
+  /// For a moment, so that whoever comes meanwhile has his turn soon.
+  void serve() {
+    constexpr std::chrono::milliseconds moment{2};
+    const auto until = surroundings_.clock.now() + moment;
+    while (!reloading_ && surroundings_.clock.now() < until) {
+      auto visit = visits_.next();
+      if (!visit) return;
+      answer(*visit);
+    }
+  }
+  void answer(Visit& question) {
     if (loop_->counts().readings == 0) {
       (*question.answer)(http::busy_reply("the cluster has not been read yet"));
       return;
@@ -452,7 +464,7 @@ class Daemon {
   std::atomic<bool> blind_ = true;  // until the first reading
   bool is_heard_ = false;           // since the first reading: nobody listens before
   bool reloading_ = false;          // once what is out has come back; meanwhile nobody is let in
-  std::vector<Visit> visits_;
+  Turns<Visit> visits_;             // nobody is served while a reload waits
   JobTexts texts_;
   ClusterHistory history_;
   JobActions job_actions_;
