@@ -15,9 +15,11 @@
 #include "base/own_files.hpp"
 #include "daemon/answers.hpp"
 #include "daemon/archive.hpp"
+#include "daemon/arrival.hpp"
 #include "daemon/fit.hpp"
 #include "daemon/foresight.hpp"
 #include "daemon/history.hpp"
+#include "daemon/kept_uses.hpp"
 #include "daemon/memory.hpp"
 #include "daemon/probe_desk.hpp"
 #include "daemon/readings.hpp"
@@ -36,27 +38,6 @@ namespace schedmate::daemon {
 namespace {
 
 constexpr Connector::Deadline call_deadline{4000};  // an end waits for one
-
-/// Somebody at the front door.
-struct Visit {
-  http::Request request;
-  std::shared_ptr<http::Answer> answer;
-};
-struct Reported {
-  ProbeMessage message;
-  std::shared_ptr<http::Answer> answer;
-};
-struct Foreseen {
-  Result<Forecast> forecast;
-};
-struct Advanced {
-  Result<replay::RemoteCluster::Time> time;
-};
-struct Learned {
-  std::uint64_t loop;  ///< which one asked
-  live::Studied studied;
-};
-using Arrival = std::variant<live::Event, Visit, Reported, Advanced, Foreseen, Learned>;
 
 constexpr const char* instance_key = "instance";
 
@@ -88,12 +69,14 @@ class Daemon {
     auto abilities = cluster_.abilities(call_deadline);
     if (!abilities) return tl::unexpected(abilities.error());
     abilities_ = std::move(*abilities);
+    restore_uses(desk_.probes(), configuration_.state_dir);
     if (auto began = begin(); !began) return began;
     if (auto opened = open_door(); !opened) return opened;
     surroundings_.ready();
     while (!surroundings_.stopped() && !failed_) turn();
     foresight_.stop();
     door_->stop();
+    (void)keep_uses(desk_.probes().kept(), configuration_.state_dir);
     surroundings_.report(summary_of(state()));
     if (failed_) return tl::unexpected(*failed_);
     return {};
@@ -225,7 +208,12 @@ class Daemon {
     measured_ = now;
     texts_.keep_at_most(loop_->jobs().all().size());
     constexpr std::uint64_t rarely = 120;
-    if (++measures_ % rarely == 0) desk_.probes().keep_only(loop_->jobs());
+    if (++measures_ % rarely == 0) {
+      desk_.probes().keep_only(loop_->jobs());
+      writer_.ask([kept = desk_.probes().kept(), folder = configuration_.state_dir] {
+        (void)keep_uses(kept, folder);  // tried again in a minute
+      });
+    }
     job_actions_.keep(loop_->jobs());
     auto made = metrics_of(state());
     const std::lock_guard lock(metrics_mutex_);
