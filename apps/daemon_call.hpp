@@ -4,6 +4,7 @@
 /// What the commands that ask a daemon have in common.
 
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
