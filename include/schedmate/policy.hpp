@@ -26,8 +26,8 @@ namespace schedmate {
 struct Rank {
   /// The higher, the earlier; JobInfo::order left out; of one that runs of no account.
   double priority = 0;
-  SimTime when;         ///< as of then
-  SimTime since;        ///< it has waited, and gains by waiting on; may be later than `when`
+  SimTime when;   ///< as of then
+  SimTime since;  ///< it has waited, and gains by waiting on; may be later than `when`
   /// By ended jobs of its user, as of `when`; what is long ago counts less, as the site has it.
   double used_gpu_s = 0;
 };

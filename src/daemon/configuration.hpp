@@ -8,9 +8,11 @@
 #include <schedmate/job.hpp>
 #include <schedmate/scheduler.hpp>
 #include <string>
+#include <vector>
 
 #include "http/options.hpp"
 #include "live/loop.hpp"
+#include "replay/bad_nodes.hpp"
 #include "settings/session.hpp"
 
 namespace schedmate::daemon {
@@ -19,6 +21,7 @@ struct Replay {
   Trace trace;
   ClusterSpec cluster;
   std::int64_t speed = 0;
+  std::vector<replay::BadNode> bad_nodes{};
   /// By which it starts jobs itself; nothing: only SchedMate does.
   std::optional<Scheduler> host{};
   Estimator host_estimates{};
