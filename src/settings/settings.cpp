@@ -173,6 +173,10 @@ constexpr std::array rows{
                "schedmated: socket on which it answers; empty: none"},
     SettingRow{"listen.tcp", SettingKind::text, "", "",
                "schedmated: address and port on which it answers who has a token; empty: none"},
+    SettingRow{
+        "listen.names", SettingKind::names, "", "",
+        "schedmated: by what else listen.tcp may be called than by its address, the machine's "
+        "name and localhost"},
     SettingRow{"cluster.connector", SettingKind::choice, "replay", "replay",
                "schedmated: what kind of cluster it runs beside"},
     SettingRow{"cluster.name", SettingKind::text, "main", "",

@@ -48,6 +48,16 @@ def gpus(use, count=8, **more):
                   "temperature_c": 50, "power_w": 300}} for i in range(count)]}) + "\n"
 
 
+def own_address():
+    """One that is not 127.0.0.1; no packet is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        try:
+            any_socket.connect(("192.0.2.1", 9))
+            return any_socket.getsockname()[0]
+        except OSError:
+            return "127.0.0.2"
+
+
 class House:
     """A daemon whose replay runs in real time, and probes beside it."""
 
@@ -80,10 +90,25 @@ class House:
     def node(self, name):
         return next(each for each in self.nodes() if each["name"] == name)
 
-    def probe(self, node, *flags):
+    def listen(self, tcp, names=""):
+        """Starts the daemon again, with another door."""
+        self.daemon.terminate()
+        self.daemon.wait()
+        lines = [line for line in self.site.config.read_text().splitlines() if not line.startswith(("tcp =", "names ="))]
+        at = lines.index("[listen]") + 1
+        self.site.config.write_text("\n".join(lines[:at] + [f'tcp = "{tcp}:{self.site.port}"', names] + lines[at:]) + "\n")
+        self.start()
+
+    def status_by(self, address, host):
+        connection = http.client.HTTPConnection(address, self.site.port, timeout=30)
+        connection.request("GET", "/healthz", headers={"Host": f"{host}:{self.site.port}"})
+        return connection.getresponse().status
+
+    def probe(self, node, *flags, address=None):
         made = subprocess.Popen(
             [self.schedmate, "probe", "--config", self.site.config, "--node", node, "--every", "1",
-             "--address", f"unix:{self.folder}/api.sock", *flags], stderr=open(self.folder / "probe.err", "a"))
+             "--address", address or f"unix:{self.folder}/api.sock", *flags],
+            stderr=open(self.folder / "probe.err", "a"))
         atexit.register(made.kill)
         return made
 
@@ -246,6 +271,29 @@ def use_of_job(house):
     site.wait(lambda: use() and use()["readings"] >= 3, "the job's use is measured")
     expect(f"with its mean: {json.dumps(use())[:160]}", use()["gpu_pct_mean"] == 55 and use()["series"])
     probe.kill()
+
+
+def from_another_machine(house, name):
+    """By TCP, under an address and names that are not of the loopback."""
+    address = own_address()
+    state, log = house.folder / "far.json", house.folder / "far.log"
+    state.write_text(gpus(20))
+    log.write_text("")
+    flags = ("--nvml-from", state, "--kernel-log", log)
+    wrong = subprocess.run([house.site.daemon, "--config", house.site.config, "--check", "--set",
+                            "listen.names=http://head"], capture_output=True, text=True)
+    expect(f"a URL is no name: {wrong.stderr.strip()}", wrong.returncode == 3 and "listen.names" in wrong.stderr)
+    house.listen(address, 'names = ["Head.example", "fd00::5"]')
+    for host in (address, socket.gethostname(), "head.example", "[fd00::5]", "localhost"):
+        expect(f"{host} is a name of the daemon at {address}", house.status_by(address, host) == 200)
+    expect("that of another site is not", house.status_by(address, "elsewhere.example") == 421)
+    for tcp, names in ((address, ""), ("0.0.0.0", f'names = ["{address}"]')):
+        house.listen(tcp, names)
+        probe = house.probe(name, *flags, address=f"http://{address}:{house.site.port}")
+        house.site.wait(lambda: house.node(name)["gpus_state"], f"a probe is heard at {address}, listening on {tcp}")
+        print(f"ok: a probe is heard at {address}, listening on {tcp}")
+        probe.kill()
+        probe.wait()
 
 
 def main():
