@@ -63,11 +63,16 @@ std::size_t limit_of(const http::Request& request) {
 }
 
 std::optional<http::Reply> wrong_number(const http::Request& request) {
-  for (const char* name : {"since", "limit", "tail"})
-    if (const auto found = request.query.find(name);
-        found != request.query.end() && !parse_number<std::int64_t>(found->second))
-      return http::error_reply(Error{
-          ErrorCode::invalid, fmt::format("query parameter {}: a whole number is expected", name)});
+  for (const char* name : {"since", "limit", "tail"}) {
+    const auto found = request.query.find(name);
+    if (found == request.query.end()) continue;
+    const bool counts = std::string_view(name) == "limit";
+    const auto number = parse_number<std::int64_t>(found->second);
+    if (!number || (counts && *number < 1))
+      return http::error_reply(
+          Error{ErrorCode::invalid, fmt::format("query parameter {}: a whole number{} is expected",
+                                                name, counts ? " of at least 1" : "")});
+  }
   return std::nullopt;
 }
 

@@ -51,25 +51,36 @@ Document shown_action(const Action& action) {
 
 std::optional<Action> find_action(std::int64_t id, const State& state) {
   if (const Action* const open = state.loop.actions().find(id)) return *open;
-  auto kept = journal::read_actions({state.journal}, id - 1, 1);
-  if (!kept || kept->empty() || kept->front().id != id) return std::nullopt;
+  auto kept = journal::read_actions({state.journal}, std::vector{id});
+  if (!kept || kept->empty()) return std::nullopt;
   return std::move(kept->front());
 }
 
 http::Reply actions_reply(const http::Request& request, const State& state) {
-  const std::string word = query(request, "state");
-  if (!word.empty() && !action_state_of(word)) return wrong_state(word);
-  const auto since = parse_number<std::int64_t>(query(request, "since")).value_or(0);
-  const auto after = std::max(since, parse_number<std::int64_t>(query(request, "cursor"))
-                                         .value_or(std::min<std::int64_t>(since, 0)));
+  const std::string word = query(request, "state"), cursor = query(request, "cursor");
+  journal::ActionsWanted wanted{
+      .since = parse_number<std::int64_t>(query(request, "since")).value_or(0),
+      .before = parse_number<std::int64_t>(cursor).value_or(0),
+      .state = action_state_of(word)};
+  if (!word.empty() && !wanted.state) return wrong_state(word);
+  if (!cursor.empty() && wanted.before < 1)
+    return http::error_reply(
+        Error{ErrorCode::invalid, "query parameter cursor: `next` of the page before is expected"});
   const std::size_t limit = limit_of(request);
-  const auto kept = journal::read_actions({state.journal}, after, limit);
+  // Who sees few of them reads on, so far and no farther in one request.
+  constexpr std::size_t most_hidden = 1000;
+  const bool sees_all = request.caller.role == Role::cluster_operator;
+  wanted.limit = limit + 1 + (sees_all ? 0 : most_hidden);
+  const auto kept = journal::read_actions({state.journal}, wanted);
   if (!kept) return http::error_reply(kept.error());
-  Document list = Document::array();
-  for (const Action& action : *kept)
-    if (may_see(request, action, state) && (word.empty() || name_of(action.state()) == word))
-      list.push_back(shown_action(action));
-  const Document next = kept->size() < limit ? Document(nullptr) : Document(kept->back().id);
+  Document list = Document::array(), next = nullptr;
+  std::int64_t last = 0;
+  for (std::size_t i = 0; i < kept->size() && next.is_null(); ++i) {
+    const Action& action = (*kept)[i];
+    if (i + 1 == wanted.limit || list.size() == limit) next = last;
+    if (next.is_null() && may_see(request, action, state)) list.push_back(shown_action(action));
+    last = action.id;
+  }
   return http::json_reply(
       {{"schema", "schedmate.actions.v1"}, {"actions", std::move(list)}, {"next", next}});
 }

@@ -176,7 +176,7 @@ std::string actions_text(const std::vector<Document>& actions, const ScreenStyle
                                             {"Kind", 0},          {"Target", 0}, {"Mode", 3},
                                             {"Why", 1, false, 20}};
   std::vector<std::vector<Cell>> rows;
-  for (const Document& action : std::views::reverse(actions)) {
+  for (const Document& action : actions) {
     if (most > 0 && rows.size() == most) break;
     const Document& steps = list_of(action, "steps");
     const std::string state = word(action, "state");
@@ -190,8 +190,7 @@ std::string actions_text(const std::vector<Document>& actions, const ScreenStyle
   }
   if (rows.empty()) return "no actions\n";
   std::string text = table_text(columns, rows, style.width);
-  if (rows.size() < actions.size())
-    text += fmt::format("... and {} more (--limit 0 shows all)\n", actions.size() - rows.size());
+  if (rows.size() < actions.size()) text += "... and older ones (--limit 0 shows all)\n";
   return text;
 }
 
