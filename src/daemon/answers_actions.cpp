@@ -133,6 +133,8 @@ std::optional<http::Reply> past_decision(const live::Decided& asked, const State
   const auto action = find_action(asked.action, state);
   if (!action) return std::nullopt;
   const bool undoes = asked.what == live::Decided::What::undo;
+  if (undoes && action->state() == ActionState::verified)
+    if (const auto call = live::undoing(*action); !call) return http::error_reply(call.error());
   return http::error_reply(
       Error{ErrorCode::conflict,
             fmt::format("action {} is {}, its end: {}", action->id, name_of(action->state()),

@@ -100,7 +100,7 @@ def deciding(site, client):
     expect("who approved stands there", "approved" in client.text("actions", "show", one))
     expect("reject", ", rejected" in client.text("actions", "reject", other))
     client.ends(3, "there is nothing to decide", "actions", "approve", other)
-    client.ends(3, "undo", "actions", "undo", one)
+    client.ends(3, "start cannot be undone; cancel the job instead", "actions", "undo", one)
     client.ends(2, "99999", "actions", "approve", "99999")
     client.ends(2, "nearest: approve", "actions", "aprove", one)
     expect("the running job is in the list", "running" in client.text("jobs"))
