@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/answers.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
@@ -35,17 +33,6 @@ http::Reply changes(const http::Request& request, const http::EventLog& events) 
 }
 
 }  // namespace
-
-void put_instant(Document& document, const std::string& name, std::optional<SimTime> when) {
-  document[name] = nullptr;
-  document[name + "_s"] = nullptr;
-  if (!when) return;
-  document[name + "_s"] = seconds_of(*when);
-  const std::time_t unix_s = seconds_of(*when);
-  std::tm utc{};
-  if (::gmtime_r(&unix_s, &utc) != nullptr)
-    document[name] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", utc);
-}
 
 http::Reply not_found(std::string what) {
   return http::error_reply(Error{ErrorCode::not_found, std::move(what)});

@@ -38,10 +38,12 @@ http::Reply wrong_state(const std::string& word) {
 }  // namespace
 
 Document shown_action(const Action& action) {
-  if (action.call.kind != ActionKind::submit) return action_document(action);
   Action shown = action;
-  shown.call.text = service::redacted(action.call.text);
+  if (action.call.kind == ActionKind::submit) shown.call.text = service::redacted(action.call.text);
   Document made = action_document(shown);
+  for (std::size_t i = 0; i < action.steps.size(); ++i)
+    put_instant(made["steps"][i], "when", action.steps[i].when);
+  if (action.call.kind != ActionKind::submit) return made;
   constexpr std::string_view before = "job ";  // of the note that says which job it is
   const std::string& note = action.steps.back().note;
   const bool is_there = action.state() == ActionState::verified && note.starts_with(before);
