@@ -75,7 +75,9 @@ def reading(site, client):
     expect("a row for each node", "vcEwI-0" in client.text("cluster", "--nodes"))
     expect("job", client.text("job", job).startswith(f"job {job}, pending"))
     expect("job --json", client.json("job", job)["schema"] == "schedmate.job.v1")
-    expect("why", f"job {job}" in client.text("why", job) and client.json("why", job)["job_id"] == job)
+    why = client.text("why", job)
+    expect("why says that an operator is waited for, and foresees nothing", f"(action {first['id']})" in why and "starts" not in why
+           and client.json("why", job)["job_id"] == job)
     expect("eta", "starts" in client.text("eta", job) and client.json("eta", job)["samples"])
     expect("eta of all", job in client.text("eta", "--limit", "0") and client.json("eta")["jobs"])
     expect("actions", f"job {job}" in client.text("actions", "--limit", "0"))
