@@ -211,7 +211,9 @@ class Daemon {
             foresight_.last(),
             foresight_.counts(),
             desk_.is_open() ? &desk_ : nullptr,
-            seconds_of(surroundings_.clock.wall())};
+            seconds_of(surroundings_.clock.wall()),
+            abilities_.lack(ActionKind::start).empty(),
+            trouble_};
   }
 
   void take(Foreseen& foreseen) {
@@ -246,8 +248,8 @@ class Daemon {
 
   void take(Advanced& advanced) {
     --out_;
-    if (!advanced.time) {
-      blind_ = true;  // that it has a time is no sight of it: a reading is
+    if (!advanced.time) {  // that it has a time is no sight of it: a reading is
+      look(&advanced.time.error());
       last_tick_ = surroundings_.clock.now();
       return;
     }
@@ -261,7 +263,7 @@ class Daemon {
   void take(live::Event& event) {
     --out_;
     if (const auto* const listed = std::get_if<live::Listed>(&event)) {
-      blind_ = !listed->listing;
+      look(listed->listing ? nullptr : &listed->listing.error());
       if (listed->listing) now_ = std::max(now_, listed->listing->now);
     }
     // What was asked of the cluster may have begun something.
@@ -279,6 +281,19 @@ class Daemon {
     Listing& listing = *std::get<live::Listed>(event).listing;
     if (!foresight_.foresee(listing, host ? *host : configuration_.scheduler))
       connector_.ask([listing = std::move(listing)] {});  // it is large: freed where there is time
+  }
+
+  /// Whether it sees the cluster, or why it does not. What changes is told once.
+  void look(const Error* error) {
+    const std::string trouble = error != nullptr ? error->message : "";
+    blind_ = error != nullptr;
+    if (trouble_.empty() && blind_)
+      surroundings_.report(
+          fmt::format("does not see the cluster; what it shows is old: {}", trouble));
+    else if (!trouble_.empty() && !blind_)
+      surroundings_.report("sees the cluster again");
+    const std::lock_guard lock(metrics_mutex_);
+    trouble_ = trouble;
   }
 
   void take(Learned& learned) {
@@ -416,8 +431,11 @@ class Daemon {
   }
 
   http::Readiness readiness() const {
-    if (blind_) return {false, {"the cluster does not answer, or was not read yet"}};
     const std::lock_guard lock(metrics_mutex_);
+    if (blind_)
+      return {false,
+              {trouble_.empty() ? "the cluster was not read yet"
+                                : "the cluster does not answer: " + trouble_}};
     return {true, lack_.empty() ? std::vector<std::string>() : std::vector{lack_}};
   }
 
@@ -449,7 +467,8 @@ class Daemon {
   std::chrono::nanoseconds last_tick_{}, measured_{};
   Abilities abilities_;  // of the cluster, as it was when the daemon began
   mutable std::mutex metrics_mutex_;
-  std::string lack_;  // what a mode cannot do on this cluster
+  std::string lack_;     // what a mode cannot do on this cluster
+  std::string trouble_;  // why it does not see the cluster; "": it does, or it has not looked yet
   std::vector<http::Metric> metrics_;
   std::optional<Error> failed_;
   Worker connector_, writer_;  // they use what stands above, as do those below

@@ -163,6 +163,9 @@ std::string cluster_line(const Document& cluster) {
 std::string live_cluster_text(const Document& cluster, const ScreenStyle& style, bool all_nodes) {
   std::string text =
       style.fit(dated(cluster, "now_s", style) + ": " + cluster_line(cluster)) + "\n";
+  if (const std::string trouble = word(cluster, "trouble"); !trouble.empty())
+    text += styled(Style::red, style.fit("this is old: the cluster does not answer: " + trouble)) +
+            "\n";
   if (part(cluster, "breaker_open") == true)
     text +=
         styled(Style::red, style.fit("the breaker is open: nothing that disturbs is done")) + "\n";
