@@ -119,6 +119,11 @@ Result<void> make_loop(const Settings& settings, Configuration& configuration) {
   const std::string spec = settings.text("order.policy");
   auto scheduler = read_policy("order.policy", spec, cluster);
   if (!scheduler) return tl::unexpected(scheduler.error());
+  if (scheduler->handler)
+    return fail(ErrorCode::unsupported,
+                fmt::format("setting order.policy: {}: what is done about failures is set by "
+                            "mode.recover; name the policy without +fh",
+                            spec));
   scheduler->advice.clear();  // it comes with each job, as its code is read
   auto estimator = make_estimator(*scheduler, "last_k", {});
   if (!estimator) return of_setting("order.policy", estimator.error());
