@@ -5,12 +5,14 @@ import atexit
 import hashlib
 import hmac
 import http.client
+import http.server
 import json
 import pathlib
 import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "daemon"))
@@ -184,6 +186,66 @@ def keys(schedmate, folder):
     expect("a short secret is refused", run(schedmate, "--derive-key", "n1", *setting).returncode == 3)
 
 
+class Exporter:
+    """Serves what a dcgm-exporter does of `count` GPUs, or what it is told to."""
+
+    def __init__(self, count=8):
+        self.count, self.use, self.answer = count, 35, None
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                status, body = outer.answer or (200, outer.text())
+                if status is None:
+                    time.sleep(20)
+                    return
+                self.send_response(status)
+                self.send_header("Content-Type", "text/plain")
+                self.end_headers()
+                self.wfile.write(body.encode())
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self.server.server_port}/metrics"
+
+    def text(self):
+        rows = []
+        for name, value in (("GPU_UTIL", self.use), ("FB_USED", 3000), ("FB_FREE", 77000), ("GPU_TEMP", 51), ("XID_ERRORS", 0)):
+            rows.append(f"# TYPE DCGM_FI_DEV_{name} gauge")
+            rows += [f'DCGM_FI_DEV_{name}{{gpu="{i}",UUID="GPU-{i}",pci_bus_id="00000000:{16 + i:02X}:00.0",Hostname="n1"}} {value}'
+                     for i in range(self.count)]
+        return "\n".join(rows) + "\n"
+
+
+def by_dcgm(house, name):
+    exporter, log = Exporter(), house.folder / "dcgm.log"
+    log.write_text("")
+    flags = ("--dcgm", exporter.url, "--kernel-log", str(log))
+
+    def once():
+        return json.loads(run(house.schedmate, "--once", "--json", *flags, "--set", "nvml.deadline_s=1").stdout)["samples"][0]
+
+    read = once()
+    expect("a dcgm-exporter is read", not read["error"] and len(read["gpus"]) == 8 and read["gpus"][7]["used_pct"] == 35
+           and read["gpus"][0]["memory_total_mib"] == 80000)
+    for answer in ((404, "not here"), (200, "node_load1 0.5\n"), (200, ""), (None, "")):
+        exporter.answer = answer
+        began = time.time()
+        told = once()["error"]
+        expect(f"an exporter that says {answer}: {told}", told and time.time() - began < 10)
+    exporter.answer = None
+    probe = house.probe(name, *flags)
+    house.site.wait(lambda: (house.node(name)["gpus_state"] or [{}])[0].get("used_pct") == 35, "the daemon hears of it")
+    exporter.use = 80
+    house.site.wait(lambda: (house.node(name)["gpus_state"] or [{}])[0].get("used_pct") == 80, "and of what changes")
+    print("ok: the daemon hears what an exporter serves")
+    probe.kill()
+    probe.wait()
+
+
 def refusals(house, name, other):
     body = json.dumps({"every_s": 10, "samples": []})
     status, said = house.post(sealed(name, 1, "", body))
@@ -305,6 +367,8 @@ def main():
     refusals(house, name, other)
     flow(house, name)
     use_of_job(house)
+    by_dcgm(house, name)
+    from_another_machine(house, name)
     house.end()
 
 
