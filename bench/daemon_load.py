@@ -128,6 +128,7 @@ class Load:
     def all(self):
         time.sleep(8)  # a forecast has been made
         self.idle()
+        self.flood()
         self.restart()
         self.listeners()
         self.submissions()
@@ -167,6 +168,21 @@ class Load:
             time.sleep(0.2)
             held.append(mib(self.process))
         tell("own memory (RssAnon) over 20 s, MiB: most", "250", f"{max(held):.0f} (least {min(held):.0f})", mib=max(held))
+
+    def flood(self):
+        """Two times 60 connections of another user, while this one asks."""
+        asking = [subprocess.Popen(["wrk", "-t1", "-c60", "-d10s", "-H", f"Authorization: Bearer {self.site.tokens['ann']}",
+                                    f"{self.url}/api/v1/{path}"], stdout=subprocess.PIPE, text=True) for path in ("cluster", "jobs?limit=1000")]
+        time.sleep(1)
+        times, ends = [], time.time() + 8
+        while time.time() < ends:
+            began = time.perf_counter()
+            self.get("/api/v1/jobs/17")
+            times.append(1000 * (time.perf_counter() - began))
+            time.sleep(0.02)
+        each = [float(each.communicate()[0].split("Requests/sec:")[1].split()[0]) for each in asking]
+        tell("GET beside another user's flood, ms: p99", "-", f"{quantile(times, .99):.1f} (p50 {quantile(times, .5):.1f}; "
+             f"the flood: {sum(each):.0f} a second)", p50_ms=quantile(times, .5), p99_ms=quantile(times, .99))
 
     def submissions(self):
         lua = self.site.folder / "submit.lua"

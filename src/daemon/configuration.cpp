@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "llm/http.hpp"
 #include "probe/request.hpp"
 #include "replay/cluster.hpp"
 
@@ -158,7 +159,7 @@ Mode mode(const Settings& settings, std::string_view key) {
 
 live::Settings acting(const Settings& settings) {
   live::Settings made;
-  made.instance = settings.text("cluster.name");
+  made.cluster = settings.text("cluster.name");
   made.modes = {mode(settings, "mode.order"), mode(settings, "mode.recover"),
                 mode(settings, "mode.pack"), mode(settings, "mode.annotate"),
                 mode(settings, "mode.notify")};
@@ -248,6 +249,12 @@ Result<Configuration> configure(const settings::Session& session) {
   made.http = doors(settings);
   if (auto hosts = add_hosts(settings, session.environment.host, made.http); !hosts)
     return tl::unexpected(hosts.error());
+  made.notices = {.cluster = made.loop.settings.cluster,
+                  .webhook = settings.text("notify.webhook"),
+                  .mail_command = settings.text("notify.mail_command")};
+  if (const std::string& url = made.notices.webhook; !url.empty())
+    if (auto parsed = llm::parse_url(url); !parsed)
+      return of_setting("notify.webhook", parsed.error());
   made.reader = settings.text("reader.socket");
   if (made.http.unix_path.empty() && made.http.tcp.empty())
     return fail(ErrorCode::invalid,

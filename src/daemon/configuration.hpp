@@ -9,6 +9,7 @@
 #include <schedmate/scheduler.hpp>
 #include <string>
 
+#include "daemon/notices.hpp"
 #include "http/options.hpp"
 #include "live/loop.hpp"
 #include "settings/session.hpp"
@@ -34,6 +35,7 @@ struct Configuration {
   std::chrono::milliseconds poll{1000};
   http::ServerOptions http;  ///< doors and access
   std::string ui_folder{};   ///< page::reply_to()
+  Notices::Options notices{};
   std::string reader;        ///< socket of schedmate-reader; "": none
   std::string probe_secret;  ///< "": probes are not heard
 };

@@ -237,6 +237,13 @@ constexpr std::array rows{
     SettingRow{"recover.test_timeout_s", SettingKind::whole, "300", "86400",
                "schedmated: how long a test of nodes may take, in seconds"},
     SettingRow{
+        "notify.webhook", SettingKind::text, "", "",
+        "schedmated: URL to which a message for the owner of a job is posted as JSON; empty: "
+        "none"},
+    SettingRow{"notify.mail_command", SettingKind::text, "", "",
+               "schedmated: command for /bin/sh that sends the mail of its standard input; empty: "
+               "none"},
+    SettingRow{
         "reader.socket", SettingKind::text, "", "",
         "schedmated: socket of schedmate-reader, which reads logs and trees for users; empty: "
         "nothing is read"},
