@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <schedmate/action.hpp>
+#include <schedmate/result.hpp>
 #include <schedmate/scheduler.hpp>
 #include <schedmate/time.hpp>
 #include <string>
@@ -82,6 +83,10 @@ struct Settings {
 /// Holds, evictions, requeues, cancellations, tests, and nodes out of service: what caps count and
 /// an open breaker stops.
 [[nodiscard]] bool disturbs(ActionKind kind);
+
+/// What takes back the effect of such an action. Errors: conflict (nothing does; what can be done
+/// instead).
+[[nodiscard]] Result<ActionCall> undoing(const Action& action);
 
 /// "schedmate:INSTANCE/ACTION": what marks a drain or a hold as an action's own.
 [[nodiscard]] std::string mark_of(const Settings& settings, std::int64_t action);
