@@ -18,6 +18,7 @@ namespace schedmate::daemon {
 /// What is known of an attempt that has ended.
 struct Ended {
   SeenJob job;
+  std::vector<live::PastRun> earlier{};  ///< attempts before it, oldest first
   std::optional<live::Life> life{};
   std::optional<probe::UseSummary> use{};
 };
@@ -34,7 +35,8 @@ class Historian {
   /// Of jobs that were submitted alike, at least one: the same of all, each with its own record.
   Result<live::CodeFound> advise(std::span<const SeenJob> alike, const Document& document);
   /// The same end twice is one. Errors: those of the history.
-  Result<void> remember(const Ended& end);
+  Result<void> remember(const Ended& end) { return remember(std::span(&end, 1)); }
+  Result<void> remember(std::span<const Ended> ends);
 
  private:
   Result<void> record_alike(std::span<const SeenJob> alike);

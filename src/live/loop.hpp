@@ -34,6 +34,8 @@
 
 namespace schedmate::live {
 
+struct FailureCase;
+
 /// A stage in front of the pools that runs each small job for a short time to measure it
 /// (Lucid 3.2). Its first attempt goes there; who does not end in time goes on to its pool.
 struct Profiling {
@@ -129,6 +131,8 @@ class Loop {
   void study(SimTime now);
   void take_advice(const std::string& id, SimTime now);
   void take_speed(const std::string& id);
+  void explain_loss(const std::string& id);
+  void count_avoided(const FailureCase& failure, const std::vector<PastRun>& past);
   [[nodiscard]] const Prediction* advice_on(const std::string& id) const;
   void respond_to_failures(SimTime now);
   void respond_to_hangs(SimTime now);

@@ -34,14 +34,7 @@ std::vector<NodeGpus> suspects(const FailureCase& failure) {
   return nodes;
 }
 
-bool failed_so_before(const FailureCase& failure) {
-  const CauseFound& cause = failure.cause;
-  return !cause.fingerprint.empty() &&
-         std::ranges::any_of(failure.earlier, [&](const EarlierFailure& earlier) {
-           return earlier.fingerprint == cause.fingerprint && earlier.step == cause.step;
-         });
-}
-
+bool has_failed_so(const FailureCase& failure) { return failed_so_before(failure).has_value(); }
 bool was_lost_with_its_node(const FailureCase& failure) {
   return failure.job.end_state == EndState::node_fail;
 }
@@ -66,7 +59,7 @@ struct Rule {
 
 constexpr Rule rules[] = {
     {{"repeated", "the same cause at the same step as an earlier attempt: it is not started again"},
-     failed_so_before,
+     has_failed_so,
      false,
      false,
      Restart::no,
@@ -122,6 +115,15 @@ std::string words(const FailureCase& failure, const Rule& rule) {
 }
 
 }  // namespace
+
+std::optional<EarlierFailure> failed_so_before(const FailureCase& failure) {
+  const CauseFound& cause = failure.cause;
+  const auto found = std::ranges::find_if(failure.earlier, [&](const EarlierFailure& earlier) {
+    return earlier.fingerprint == cause.fingerprint && earlier.step == cause.step;
+  });
+  return cause.fingerprint.empty() || found == failure.earlier.end() ? std::nullopt
+                                                                     : std::optional(*found);
+}
 
 std::vector<RecoveryRule> recovery_rules() {
   std::vector<RecoveryRule> rows;
