@@ -31,15 +31,20 @@ void hold(Holders& holders, const std::vector<NodeGpus>& where, const std::strin
     for (const std::int32_t gpu : each.gpus) holders[{each.node, gpu}].insert(job);
 }
 
-/// Whether nobody else holds one of the GPUs of this start.
+/// Whether nobody holds one of the GPUs of this start but itself, and its partner if that is on the
+/// same ones.
 bool is_alone(const Holders& holders, const ActionCall& call) {
-  return std::ranges::all_of(call.nodes, [&](const NodeGpus& each) {
-    return std::ranges::all_of(each.gpus, [&](std::int32_t gpu) {
-      return std::ranges::all_of(holders.at({each.node, gpu}), [&](const std::string& job) {
-        return job == call.job || job == call.shared_with;
-      });
-    });
-  });
+  std::set<Gpu> own, of_partner;
+  for (const NodeGpus& each : call.nodes)
+    for (const std::int32_t gpu : each.gpus) own.emplace(each.node, gpu);
+  for (const auto& [gpu, jobs] : holders) {
+    if (!call.shared_with.empty() && jobs.contains(call.shared_with)) of_partner.insert(gpu);
+    if (!own.contains(gpu)) continue;
+    for (const std::string& job : jobs)
+      if (job != call.job && job != call.shared_with) return false;
+  }
+  return of_partner == own ||
+         std::ranges::none_of(of_partner, [&](const Gpu& gpu) { return own.contains(gpu); });
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/storm/model_cluster.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -9,7 +11,11 @@ namespace schedmate::storm {
 std::string text_of(const ActionCall& call) {
   std::string text(name_of(call.kind));
   if (!call.job.empty()) text += fmt::format(" {}", call.job);
-  for (const NodeGpus& each : call.nodes) text += fmt::format(" {}", each.node);
+  for (const NodeGpus& each : call.nodes) {
+    text += fmt::format(" {}", each.node);
+    if (!each.gpus.empty()) text += fmt::format(":{}", fmt::join(each.gpus, "+"));
+  }
+  if (!call.shared_with.empty()) text += fmt::format(" beside {}", call.shared_with);
   if (call.kind == ActionKind::set_order) text += fmt::format(" to {}", call.order);
   if (!call.text.empty()) text += fmt::format(" \"{}\"", call.text);
   if (!call.token.empty()) text += fmt::format(" with {}", call.token);
