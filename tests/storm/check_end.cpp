@@ -66,20 +66,14 @@ std::string Inspector::unsettled(const Daemon& daemon) const {
   return {};
 }
 
-bool Inspector::read(Daemon& daemon, Records& records) {
-  if (!archive(daemon)) {
+bool Inspector::read(Records& records) {
+  if (!archive()) {
     accuse("chain", "the journal cannot be read");
     return false;
   }
   for (const auto& [id, action] : archive_.actions) records.actions.push_back(action);
   records.events = archive_.events;
-  for (const journal::AuditEntry& each : archive_.entries) {
-    const auto entry = nlohmann::json::parse(each.text);
-    records.entries.push_back(
-        {.action = entry.value("action", std::int64_t{0}),
-         .what = entry.contains("what") ? entry.value("what", "") : entry.value("state", ""),
-         .when = at(entry.value("when_s", std::int64_t{0}))});
-  }
+  records.entries = archive_.entries;
   return true;
 }
 
@@ -87,7 +81,7 @@ void Inspector::at_end(Daemon& daemon) {
   if (lied_) return;
   check_chain();
   Records records;
-  if (!read(daemon, records)) return;
+  if (!read(records)) return;
   check_compacted(daemon);
   check_calls_on_record(records);
   check_approvals(records);

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
+#include "core/action_json.hpp"
+#include "sqlite/database.hpp"
 #include "tests/storm/inspector.hpp"
 
 namespace schedmate::storm {
@@ -45,6 +48,13 @@ bool is_alone(const Holders& holders, const ActionCall& call) {
   }
   return of_partner == own ||
          std::ranges::none_of(of_partner, [&](const Gpu& gpu) { return own.contains(gpu); });
+}
+
+Records::Entry entry_of(const std::string& text) {
+  const auto entry = nlohmann::json::parse(text);
+  return {.action = entry.value("action", std::int64_t{0}),
+          .what = entry.contains("what") ? entry.value("what", "") : entry.value("state", ""),
+          .when = at(entry.value("when_s", std::int64_t{0}))};
 }
 
 }  // namespace
@@ -135,25 +145,43 @@ void Inspector::check_gpus(Daemon& daemon, const journal::Batch& batch) {
   }
 }
 
-/// All that the journal holds, before some of it goes.
-bool Inspector::archive(Daemon& daemon) {
-  constexpr std::size_t most = 100'000;
+/// All that the journal holds, before some of it goes: what is new since the last time, read beside
+/// whoever has it open.
+bool Inspector::archive() {
   const testing::DiskFaults faults = std::exchange(site_.disk.faults, {});
-  const auto actions = daemon.journal().actions(0, most);
-  const auto events = daemon.journal().events(archive_.last_event, most);
-  const auto entries = journal::audit_entries({"/j", site_.disk.vfs()}, archive_.last_entry, most);
+  const auto database = sqlite::Database::open(
+      {.path = "/j", .what = "journal", .read_only = true, .vfs = site_.disk.vfs()});
+  const bool read = database && archive(**database);
   site_.disk.faults = faults;
-  if (!actions || !events || !entries) return false;
-  for (const Action& action : *actions) archive_.actions.insert_or_assign(action.id, action);
-  for (const journal::Event& event : *events) {
-    archive_.events.push_back(event);
-    archive_.last_event = event.id;
+  return read;
+}
+
+bool Inspector::archive(sqlite::Database& database) {
+  database.run("BEGIN");  // all of one state
+  const std::int64_t last = archive_.last_entry;
+  {
+    sqlite::Query rows(database, "SELECT body FROM actions WHERE sequence > ?");
+    for (rows.bind(last); rows.next();) {
+      auto action = read_action(rows.text(0));
+      if (!action) return false;
+      archive_.actions.insert_or_assign(action->id, std::move(*action));
+    }
   }
-  for (const journal::AuditEntry& entry : *entries) {
-    archive_.entries.push_back(entry);
-    archive_.last_entry = entry.sequence;
+  {
+    sqlite::Query rows(database,
+                       "SELECT sequence, entry FROM audit WHERE sequence > ? ORDER BY sequence");
+    for (rows.bind(last); rows.next(); archive_.last_entry = rows.integer(0))
+      archive_.entries.push_back(entry_of(rows.text(1)));
   }
-  return true;
+  {
+    sqlite::Query rows(database,
+                       "SELECT id, kind, subject, body, when_s FROM events WHERE id > ? "
+                       "ORDER BY id");
+    for (rows.bind(archive_.last_event); rows.next(); archive_.last_event = rows.integer(0))
+      archive_.events.push_back(
+          {rows.integer(0), rows.text(1), rows.text(2), rows.text(3), at(rows.integer(4))});
+  }
+  return database.take_error().has_value();
 }
 
 /// What compaction removed had ended, and its summary tells of all of it.
@@ -164,7 +192,13 @@ void Inspector::check_compacted(Daemon& daemon) {
   const auto summaries = daemon.journal().summaries();
   if (!actions || !events || !summaries) return accuse("chain", "the journal cannot be read");
   std::set<std::int64_t> there;
-  for (const Action& action : *actions) there.insert(action.id);
+  for (const Action& action : *actions) {
+    there.insert(action.id);
+    if (const auto known = archive_.actions.find(action.id);
+        known == archive_.actions.end() || known->second != action)
+      return accuse("chain", fmt::format("no entry of the chain tells of all steps of action {}",
+                                         action.id));
+  }
   for (const auto& [id, action] : archive_.actions)
     if (!there.contains(id) && !is_end(action.call.kind, action.state()))
       return accuse("compaction",

@@ -98,8 +98,9 @@ void Daemon::change(const Danger& danger, const std::function<void()>& change) {
   constexpr std::int64_t most_changes = 12;
   const bool ends = site_.dice.strikes(danger.fault, danger.often);
   std::int64_t left = ends ? site_.dice.of(danger.fault).below(most_changes) : -1;
-  bool stopped = false;
+  bool begun = false, stopped = false;
   site_.disk.before_change = [&] {
+    if (danger.before && !std::exchange(begun, true)) danger.before();
     if (left-- != 0) return;
     stopped = true;
     site_.disk.stop();
@@ -122,11 +123,10 @@ void Daemon::compact() {
   constexpr Millis pause = 10'000;
   if (setup_.most_bytes == 0 || site_.timeline.now() < compact_at_) return;
   compact_at_ = site_.timeline.now() + pause;
-  if (site_.compacting) site_.compacting(*this);
   constexpr double often = 0.2;
   constexpr int rows = 40;
   Result<std::int64_t> gone = 0;
-  change({Fault::kill_in_compaction, often, "in a compaction"},
+  change({Fault::kill_in_compaction, often, "in a compaction", site_.compacting},
          [&] { gone = journal_->compact(rows); });
   if (!gone || *gone == 0) return;
   site_.compacted += *gone;

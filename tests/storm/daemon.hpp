@@ -39,10 +39,10 @@ struct Site {
   std::int64_t stops = 0;      ///< lives that did not begin, or ended by themselves
   std::int64_t compacted = 0;  ///< rows
   std::function<void(Daemon&, const Sent&)> sending{};
-  /// Before a batch is appended, before the journal is compacted, and after a reading was taken
-  /// that the loop has believed.
+  /// Before a batch is appended, before a compaction writes, and after a reading was taken that the
+  /// loop has believed.
   std::function<void(Daemon&, const journal::Batch&)> recording{};
-  std::function<void(Daemon&)> compacting{};
+  std::function<void()> compacting{};
   std::function<void(Daemon&)> reading{};
   /// Slow work is asked for; it may answer by telling the daemon, while that is alive.
   std::function<void(const live::Study&, std::function<void(Result<live::Finding>)>)> studying{};
@@ -100,6 +100,7 @@ class Daemon {
     Fault fault;
     double often;
     std::string_view where;
+    std::function<void()> before{};  ///< the first write
   };
   void change(const Danger& danger, const std::function<void()>& change);
   void end();

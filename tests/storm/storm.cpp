@@ -247,7 +247,7 @@ Outcome Storm::run() {
     inspector_.recording(daemon, batch);
   };
   site_.reading = [this](const Daemon& daemon) { inspector_.reading(daemon); };
-  site_.compacting = [this](Daemon& daemon) { (void)inspector_.archive(daemon); };
+  site_.compacting = [this] { (void)inspector_.archive(); };
   constexpr Seconds enough{900};
   if (scenario_.cluster.remembers >= enough && !dice_.on(Fault::long_absence) &&
       !dice_.on(Fault::new_modes) && scenario_.options.settings.modes.notify != Mode::observe)
