@@ -160,15 +160,16 @@ void Daemon::carry_out(const live::List& list) {
   if (ends_at("before a reading")) return;
   reading_ = true;
   site_.network.list(list.ended_since, [this, alive = std::weak_ptr(alive_),
-                                        number = list.number](const Result<Listing>& listing) {
+                                        number = list.number](const Result<Network::Shown>& listing) {
     if (alive.expired() || over_) return;
     reading_ = false;
     if (ends_at("before a reading is taken")) return;
     site_.book.note(
         site_.timeline.now(), "daemon {} reads {}: {}", life_, number,
-        listing ? fmt::format("version {}", listing->version) : listing.error().message);
+        listing ? fmt::format("version {}", (*listing)->version) : listing.error().message);
     const auto readings = loop_->counts().readings;
-    auto effects = loop_->step(live::Listed{number, listing}, site_.wall());
+    auto effects = loop_->step(
+        live::Listed{number, listing.map([](const auto& shown) { return *shown; })}, site_.wall());
     if (loop_->counts().readings > readings) {
       listing_ = *listing;
       if (site_.reading) site_.reading(*this);

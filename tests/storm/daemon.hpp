@@ -8,7 +8,6 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "journal/journal.hpp"
@@ -74,8 +73,8 @@ class Daemon {
   [[nodiscard]] const live::Loop& loop() const { return *loop_; }
   [[nodiscard]] journal::Journal& journal() { return *journal_; }
   [[nodiscard]] const live::Modes& modes() const { return setup_.options.settings.modes; }
-  /// The last that it was told of, and believed.
-  [[nodiscard]] const std::optional<Listing>& listing() const { return listing_; }
+  /// The last that it was told of, and believed; null: none.
+  [[nodiscard]] const Network::Shown& listing() const { return listing_; }
   void kill(std::string_view where);
   /// Its clock has jumped.
   void set_timer();
@@ -112,7 +111,7 @@ class Daemon {
   std::unique_ptr<live::Loop> loop_;
   std::deque<live::Event> inbox_;
   std::deque<live::Effect> effects_;
-  std::optional<Listing> listing_;
+  Network::Shown listing_;
   bool reading_ = false, pumping_ = false;
   bool over_ = false, killed_ = false;
   std::uint64_t timer_ = 0;

@@ -76,7 +76,7 @@ class People {
   Town town_;
   Random users_, proposers_, readers_;
   std::string liar_;
-  std::vector<Listing> read_;  // what slow work rests on
+  std::vector<Network::Shown> read_;  // what slow work rests on
   int tokens_ = 0, marks_ = 0;
 };
 

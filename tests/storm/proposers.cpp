@@ -36,11 +36,12 @@ const Listing* People::read_listing() {
   Daemon* const daemon = town_.daemon();
   if (daemon == nullptr || !daemon->listing()) return nullptr;
   constexpr std::size_t most = 20;
-  if (read_.empty() || read_.back().version < daemon->listing()->version)
-    read_.push_back(*daemon->listing());
+  if (read_.empty() || read_.back()->version < daemon->listing()->version)
+    read_.push_back(daemon->listing());
   if (read_.size() > most) read_.erase(read_.begin());
-  if (!town_.dice.strikes(proposer_late, 0.5)) return &read_.back();
-  return &read_[static_cast<std::size_t>(town_.dice.of(proposer_late).below(std::ssize(read_)))];
+  if (!town_.dice.strikes(proposer_late, 0.5)) return read_.back().get();
+  return read_[static_cast<std::size_t>(town_.dice.of(proposer_late).below(std::ssize(read_)))]
+      .get();
 }
 
 live::NodeWitness People::witness(const std::string& source, const std::string& node,

@@ -43,30 +43,36 @@ void write_bytes(File& file, std::size_t offset, std::string_view bytes) {
     file.seen.resize(end, '\0');
     file.sizes.push_back(file.seen.size());
   }
+  auto next = file.waiting.lower_bound(offset / sector_bytes);
   for (auto at = offset / sector_bytes; at * sector_bytes < end; ++at) {
     const std::size_t first = std::max(offset, at * sector_bytes);
     const std::string_view part =
         bytes.substr(first - offset, std::min(end, (at + 1) * sector_bytes) - first);
-    const auto found = file.waiting.find(at);
-    if (found != file.waiting.end())
-      found->second.push_back(sector_of(file.seen, at));
-    else if (std::string_view(file.seen).substr(first, part.size()) == part)
+    if (next != file.waiting.end() && next->first == at) {
+      next->second.push_back(sector_of(file.seen, at));
+      ++next;
+    } else if (std::string_view(file.seen).substr(first, part.size()) == part) {
       continue;
-    else
-      file.waiting.try_emplace(at);
-    file.abandoned.erase(at);
+    } else {
+      file.waiting.try_emplace(next, at);
+    }
+    if (!file.abandoned.empty()) file.abandoned.erase(at);
     file.seen.replace(first, part.size(), part);
   }
 }
 
 void keep(File& file) {
   file.synced.resize(file.seen.size(), '\0');
-  std::erase_if(file.waiting, [&](const auto& each) {
-    if (file.abandoned.contains(each.first)) return false;
-    if (const std::size_t begin = each.first * sector_bytes; begin < file.seen.size())
-      file.seen.copy(file.synced.data() + begin, sector_bytes, begin);
-    return true;
-  });
+  const bool all = file.abandoned.empty();
+  for (auto each = file.waiting.begin(); each != file.waiting.end();) {
+    const std::size_t sector = each->first, begin = sector * sector_bytes;
+    if (!all && file.abandoned.contains(sector)) {
+      ++each;
+      continue;
+    }
+    if (begin < file.seen.size()) file.seen.copy(file.synced.data() + begin, sector_bytes, begin);
+    each = file.waiting.erase(each);
+  }
   file.sizes.clear();
   file.named = true;
   file.promised = false;
@@ -104,6 +110,13 @@ struct Sharing {
   std::array<const void*, shm_locks> shm_exclusive{};
 };
 
+/// That of a path, which is made if need be.
+template <class Value>
+Value& of_path(std::map<std::string, Value, std::less<>>& values, std::string_view path) {
+  const auto found = values.find(path);
+  return found != values.end() ? found->second : values[std::string(path)];
+}
+
 }  // namespace
 
 struct FaultyDisk::State {
@@ -117,8 +130,8 @@ struct FaultyDisk::State {
     bool mapped;
     std::array<bool, shm_locks> shm_shared;
 
-    [[nodiscard]] File& file() const { return state->image.files[path]; }
-    [[nodiscard]] Sharing& sharing() const { return state->sharing[path]; }
+    [[nodiscard]] File& file() const { return of_path(state->image.files, path); }
+    [[nodiscard]] Sharing& sharing() const { return of_path(state->sharing, path); }
   };
 
   State(FaultyDisk& owner, std::uint64_t seed) : disk(owner), random(seed) {}
@@ -158,7 +171,7 @@ struct FaultyDisk::State {
   std::string name;
   sqlite3_vfs vfs{};
   DiskImage image;
-  std::map<std::string, Sharing> sharing;
+  std::map<std::string, Sharing, std::less<>> sharing;
   bool stopped = false;
   std::int64_t changes = 0, syncs = 0, failures = 0, losses = 0;
 
