@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <tuple>
@@ -78,6 +79,7 @@ class Inspector {
   using JobKey = std::pair<std::string, SimTime>;  // id, submission
   void check_orders(const journal::Batch& batch);
   void check_gpus(Daemon& daemon, const journal::Batch& batch);
+  [[nodiscard]] Result<std::unique_ptr<sqlite::Database>> open_to_read() const;
   [[nodiscard]] bool archive(sqlite::Database& database);
   void check_compacted(Daemon& daemon);
   [[nodiscard]] static std::string unhandled_failure(const Daemon& daemon);

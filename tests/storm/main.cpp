@@ -3,6 +3,8 @@
 /// storm: seeded disasters for the live loop (docs/storm.md).
 
 #include <fmt/format.h>
+#include <malloc.h>
+#include <sqlite3.h>
 
 #include <chrono>
 #include <cstdio>
@@ -151,7 +153,17 @@ bool everywhere(const Asked& asked, Options options, Sum& sum) {
   return true;
 }
 
+/// One thread, a run after the other: no locks, and memory stays for the next run.
+void use_one_thread() {
+  constexpr int much = 256 << 20;
+  mallopt(M_TRIM_THRESHOLD, much);
+  mallopt(M_MMAP_THRESHOLD, much);
+  sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 int storm_main(std::span<char*> words) {
+  use_one_thread();
   if (!words.empty() && std::string_view(words.front()) == "--help") {
     print_help();
     return 0;
