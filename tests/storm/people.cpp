@@ -128,9 +128,14 @@ void People::at_jobs() {
     cluster.human_releases(some_job(human_releases, JobPhase::queued));
   if (dice.strikes(human_starts, 0.06))
     cluster.human_starts(some_job(human_starts, JobPhase::queued));
-  if (dice.strikes(human_orders, 0.05))
-    cluster.human_orders(some_job(human_orders, JobPhase::queued),
-                         dice.of(human_orders).between(-5, 5));
+  if (dice.strikes(human_orders, 0.1)) {
+    const std::string job = some_job(human_orders, JobPhase::queued);
+    Random& random = dice.of(human_orders);
+    cluster.human_orders(job, random.between(-5, 5));
+    if (random.below(2) == 0)  // and takes it back
+      town_.timeline.in(random.between(10'000, 100'000),
+                        [this, job] { town_.cluster.human_orders(job, 0); });
+  }
   if (dice.strikes(human_notes, 0.05))
     cluster.human_notes(some_job(human_notes, JobPhase::running), fmt::format("note {}", ++marks_));
 }
