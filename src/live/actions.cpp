@@ -26,8 +26,12 @@ std::string shown_as(const ActionCall& call, const Reading& reading) {
   const SeenJob* const job = is_job ? reading.submitted_with(call.token) : nullptr;
   if (job == nullptr) return "";
   if (call.kind == ActionKind::submit) return "job " + job->id;
-  if (job->end_state == EndState::completed) return std::string(test_passed);
-  return fmt::format("{}: job {} ended as {}", test_failed, job->id, to_string(job->end_state));
+  using enum EndState;
+  const EndState end = job->end_state;
+  if (end == completed) return std::string(test_passed);
+  const bool says = end == failed || end == timeout || end == node_fail || end == out_of_memory;
+  return fmt::format("{}: job {} ended as {}", says ? test_failed : "it says nothing", job->id,
+                     to_string(end));
 }
 
 bool wants_witnesses(const ActionCall& call) {

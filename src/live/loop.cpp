@@ -266,22 +266,24 @@ KnownJob Loop::known(const Attempt& attempt) {
 
 /// Own tests of nodes are nobody's to start.
 Loop::Pool* Loop::home_of(const SeenJob& job) {
-  if (marked_by(options_.settings, job.token)) return nullptr;
   const auto found = pools_.find(job.partition);
-  return found == pools_.end() ? nullptr : &found->second;
+  return found == pools_.end() || is_own_test(job) ? nullptr : &found->second;
 }
 
-/// A partition that appears has a pool from then on.
+/// A partition that appears has a pool from then on. Nodes that are tested are not for jobs.
 void Loop::see_nodes(const Listing& listing, SimTime now) {
   if (!options_.pool) return;
   std::map<std::string, std::vector<VirtualCluster::Node>> fresh;
   std::map<std::string_view, std::set<std::string_view>> listed;
+  const std::set<std::string_view> tested = nodes_tested(listing);
   for (const SeenNode& node : listing.nodes) {
     listed[node.partition].insert(node.name);
+    NodeState state = node.state;
+    if (tested.contains(node.name)) state = std::max(state, NodeState::drained);
     if (const auto pool = pools_.find(node.partition); pool != pools_.end())
-      pool->second.cluster.see({node.name, node.gpus, node.state}, now);
+      pool->second.cluster.see({node.name, node.gpus, state}, now);
     else
-      fresh[node.partition].push_back({node.name, node.gpus, node.state});
+      fresh[node.partition].push_back({node.name, node.gpus, state});
   }
   for (auto& [name, pool] : pools_) pool.cluster.lose_others(listed[name], now);
   for (const auto& [name, nodes] : fresh) pools_.try_emplace(name, options_.pool(name), nodes);

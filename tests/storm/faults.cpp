@@ -55,6 +55,8 @@ constexpr std::array<Row, fault_kinds> rows = {{
     {study_late, "study_late", "it answers when nobody waits any more"},
     {study_fails, "study_fails", "it cannot read them, for now or for good"},
     {study_lies, "study_lies", "the log of a failed job lies about its cause"},
+    {test_lies, "test_lies", "a test says the opposite, but of no node that a log blames wrongly"},
+    {test_hangs, "test_hangs", "a test of nodes does not come to its end"},
     {operator_approves, "operator_approves", "an operator approves"},
     {operator_rejects, "operator_rejects", "an operator rejects"},
     {operator_undoes, "operator_undoes", "an operator undoes"},

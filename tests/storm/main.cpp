@@ -124,6 +124,7 @@ void report_shrunk(const Asked& asked, const Options& options, const Violation& 
 
 struct Sum {
   std::int64_t runs = 0, failed = 0, boundaries = 0, kills = 0, restarts = 0, calls = 0;
+  std::int64_t tests = 0, halves = 0, found = 0;
 };
 
 /// Whether to go on.
@@ -134,6 +135,9 @@ bool one(const Asked& asked, const Options& options, Sum& sum) {
   sum.kills += outcome.kills;
   sum.restarts += outcome.restarts;
   sum.calls += outcome.calls;
+  sum.tests += outcome.tests;
+  sum.halves += outcome.halves;
+  sum.found += outcome.found;
   if (!outcome.violation) {
     if (options.trace)
       for (const std::string& line : outcome.trace) fmt::print("{}\n", line);
@@ -190,6 +194,9 @@ int storm_main(std::span<char*> words) {
                                       {"kills", sum.kills},
                                       {"starts", sum.restarts},
                                       {"calls", sum.calls},
+                                      {"tests", sum.tests},
+                                      {"halves", sum.halves},
+                                      {"found", sum.found},
                                       {"took_s", took}}
                            .dump());
   else

@@ -26,6 +26,12 @@ void People::submit_jobs() {
                            .user = fmt::format("user{}", users_.below(3)),
                            .gpus = static_cast<std::int32_t>(users_.between(1, most)),
                            .runs = Seconds(users_.between(shortest, longest))};
+  // Some want several nodes.
+  constexpr std::int64_t few = 4;
+  const auto wide = std::min(few, std::ranges::count(nodes, job.partition,
+                                                     &ModelCluster::Node::partition) / 2);
+  if (users_.below(few) == 0 && wide > 1)
+    job.gpus = static_cast<std::int32_t>(most * users_.between(2, wide));
   constexpr double mostly = 0.6;
   if (town_.dice.strikes(jobs_fail, mostly)) job.will_end = EndState::failed;
   job.reuses_id = town_.dice.strikes(ids_reused, 1);
@@ -134,7 +140,9 @@ void People::at_jobs() {
     cluster.human_orders(job, random.between(-5, 5));
     if (random.below(2) == 0)  // and takes it back
       town_.timeline.in(random.between(10'000, 100'000),
-                        [this, job] { town_.cluster.human_orders(job, 0); });
+                        [this, job] {
+                          if (town_.dice.on(human_orders)) town_.cluster.human_orders(job, 0);
+                        });
   }
   if (dice.strikes(human_notes, 0.05))
     cluster.human_notes(some_job(human_notes, JobPhase::running), fmt::format("note {}", ++marks_));

@@ -215,7 +215,7 @@ void Storm::calm() {
 void Storm::settle() {
   const live::Waits& waits = scenario_.options.settings.waits;
   constexpr Seconds pause{120}, more_time{300};
-  const Seconds bound = waits.approval + waits.hold + waits.breaker_quiet + 8 * waits.outcome +
+  const Seconds bound = waits.approval + waits.hold + waits.breaker_quiet + 8 * waits.outcome + 4 * waits.test +
                         cluster_.work(pause) + more_time;
   constexpr Millis look_every = 10'000;
   std::string why = "no daemon runs";
@@ -277,7 +277,10 @@ Outcome Storm::run() {
           .restarts = site_.restarts,
           .calls = std::ssize(book_.sent),
           .compacted = site_.compacted,
-          .losses = disk_.losses()};
+          .losses = disk_.losses(),
+          .tests = std::ssize(book_.tests),
+          .halves = book_.halves,
+          .found = book_.found};
 }
 
 }  // namespace

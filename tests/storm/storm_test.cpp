@@ -39,6 +39,7 @@ std::vector<Plant> planted() {
           {"own_marks_only", {"own_marks_only"}},
           {"humans_win", {"humans_win"}},
           {"two_witnesses", {"two_witnesses"}},
+          {"halves_suspects", {"two_witnesses"}},
           {"caps", {"caps"}},
           {"breaker", {"breaker"}},
           {"fail_open", {"settles"}},  // a hold stays
