@@ -31,7 +31,7 @@ constexpr std::array<Row, fault_kinds> rows = {{
     {controller_restarts, "controller_restarts", "the cluster answers nothing for a while"},
     {node_dies, "node_dies", "a node dies, and comes back later"},
     {node_flaps, "node_flaps", "a node goes and comes within seconds, several times"},
-    {node_bad, "node_bad", "a node is truly bad: two witnesses say so"},
+    {node_bad, "node_bad", "a node is truly bad: two witnesses say so, or only logs and tests"},
     {ids_reused, "ids_reused", "a new job has the id of one that is gone"},
     {short_memory, "short_memory", "the cluster soon forgets jobs that ended"},
     {jobs_fail, "jobs_fail", "jobs fail"},

@@ -46,6 +46,7 @@ class ModelCluster final : public Connector {
     bool awaited = false;  ///< by a test
     std::string drain;     ///< the reason; "": none
     std::vector<std::pair<Millis, Millis>> bad{};
+    bool silent = false;  ///< while it is bad only logs and tests show it
     std::vector<std::pair<Millis, Millis>> deaths{};  ///< the last may still go on
   };
 

@@ -87,7 +87,7 @@ EndState ModelCluster::outcome_of(const Job& job) {
   const bool bad = std::ranges::any_of(job.seen.nodes, [&](const NodeGpus& each) {
     return was_bad(*find_node(each.node), from, now);
   });
-  if (job.tests.empty()) return bad && job.run % 2 == 0 ? EndState::failed : job.will_end;
+  if (job.tests.empty()) return bad ? EndState::failed : job.will_end;
   const bool lies = test_lies && test_lies(job.tests, bad);
   return bad != lies ? EndState::failed : EndState::completed;
 }
@@ -213,6 +213,7 @@ void ModelCluster::schedule() {
     const bool starts = setup_.starts_jobs || !job.tests.empty();
     if (job.seen.phase != JobPhase::queued || job.seen.held || !starts) continue;
     waiting.push_back(&job);
+    if (job.tests.empty() || !could_run(job)) continue;
     for (const std::string& name : job.tests) find_node(name)->awaited = true;
   }
   std::ranges::stable_sort(waiting, std::greater(), [](const Job* job) {

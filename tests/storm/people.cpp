@@ -28,8 +28,8 @@ void People::submit_jobs() {
                            .runs = Seconds(users_.between(shortest, longest))};
   // Some want several nodes.
   constexpr std::int64_t few = 4;
-  const auto wide = std::min(few, std::ranges::count(nodes, job.partition,
-                                                     &ModelCluster::Node::partition) / 2);
+  const auto there = std::ranges::count(nodes, job.partition, &ModelCluster::Node::partition);
+  const auto wide = std::min(few, there * 2 / 3);
   if (users_.below(few) == 0 && wide > 1)
     job.gpus = static_cast<std::int32_t>(most * users_.between(2, wide));
   constexpr double mostly = 0.6;
@@ -61,7 +61,9 @@ void People::world() {
     ModelCluster::Node& node = nodes[some(node_bad)];
     const Millis lasts = town_.dice.of(node_bad).between(30'000, 900'000);
     node.bad.emplace_back(timeline.now(), timeline.now() + lasts);
-    town_.book.note(timeline.now(), "cluster  node {} is bad for {} s", node.name, lasts / 1000);
+    node.silent = town_.dice.of(node_bad).below(2) == 0;
+    town_.book.note(timeline.now(), "cluster  node {} is bad for {} s{}", node.name, lasts / 1000,
+                    node.silent ? ", and no witness says so" : "");
   }
   if (town_.dice.strikes(controller_restarts, 0.02))
     town_.cluster.restart_controller(town_.dice.of(controller_restarts).between(2'000, 90'000));
