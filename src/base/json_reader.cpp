@@ -31,8 +31,8 @@ Scan scan(std::string_view text, const JsonBounds& bounds) {
       quoted = !quoted;
     } else if (!quoted && (c == '{' || c == '[')) {
       if (++depth > bounds.deepest)
-        return {fmt::format("the JSON is nested deeper than {} levels at byte {}", bounds.deepest,
-                            at)};
+        return {
+            fmt::format("the JSON is nested deeper than {} levels at byte {}", bounds.deepest, at)};
       ++values;
     } else if (!quoted && (c == '}' || c == ']')) {
       --depth;

@@ -272,7 +272,7 @@ void Actions::judge_absent(Action& action, Call& call, const Reading& reading, S
     return come_out(action, failed, now, call.reply->text);
   if (call.reply->outcome == CallOutcome::unknown && action.state() == called)
     step(action, {ambiguous, now, own_name, call.reply->text});
-  const Look look = look_for_submission(action, reading.listing());
+  const Look look = look_for_submission(action, call.since, reading.listing());
   if (look == Look::too_early) return;
   if (look == Look::absent && may_call_again(action, call, now)) {
     due_.push_back(action.id);
@@ -283,13 +283,13 @@ void Actions::judge_absent(Action& action, Call& call, const Reading& reading, S
     come_out(action, failed, now, "the cluster does not show it");
 }
 
-/// A submission is repeated on a reading that was surely made after its call and would show the
-/// job, had it ended at once.
-Actions::Look Actions::look_for_submission(const Action& action, const Listing& listing) {
+/// A submission is repeated on a reading that was surely made after its last call and would show
+/// the job, had it ended at once.
+Actions::Look Actions::look_for_submission(const Action& action, SimTime called,
+                                           const Listing& listing) {
   if (action.call.kind != ActionKind::submit) return Look::absent;
-  const SimTime called_at = intent_of(action);
-  if (listing.now < called_at + clocks_apart) return Look::too_early;
-  return listing.ended_since + clocks_apart <= called_at ? Look::absent : Look::forgotten;
+  if (listing.now < called + clocks_apart) return Look::too_early;
+  return listing.ended_since + clocks_apart <= intent_of(action) ? Look::absent : Look::forgotten;
 }
 
 SimTime Actions::next_due() const {
@@ -297,9 +297,9 @@ SimTime Actions::next_due() const {
   for (const auto& [id, call] : calls_) {
     if (!call.reply) continue;
     const Action& action = actions_.at(id);
-    SimTime due = call.since + settings_.waits.outcome;
-    if (action.call.kind == ActionKind::submit)
-      due = std::max(due, intent_of(action) + clocks_apart);
+    const bool submits = action.call.kind == ActionKind::submit;
+    const SimTime due = call.since + (submits ? std::max(settings_.waits.outcome, clocks_apart)
+                                              : settings_.waits.outcome);
     next = std::min(next, due);
   }
   return next;

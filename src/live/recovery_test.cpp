@@ -284,7 +284,8 @@ TEST_CASE("a test that was cancelled, or stopped for another job, says nothing")
     CHECK(test.starts_with("test-"));
     there.house.site.finish(test, how);
     there.house.turns(5);
-    CHECK(there.house.actions().ends_with("test_nodes verified, requeue_excluding verified, notify verified, start verified"));
+    CHECK(there.house.actions().ends_with(
+        "test_nodes verified, requeue_excluding verified, notify verified, start verified"));
     CHECK(there.house.site.calls().size() == 5);
   }
 }

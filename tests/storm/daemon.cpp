@@ -159,8 +159,8 @@ void Daemon::carry_out(const live::MakeCall& call) {
 void Daemon::carry_out(const live::List& list) {
   if (ends_at("before a reading")) return;
   reading_ = true;
-  site_.network.list(list.ended_since, [this, alive = std::weak_ptr(alive_),
-                                        number = list.number](const Result<Network::Shown>& listing) {
+  site_.network.list(list.ended_since, [this, alive = std::weak_ptr(alive_), number = list.number](
+                                           const Result<Network::Shown>& listing) {
     if (alive.expired() || over_) return;
     reading_ = false;
     if (ends_at("before a reading is taken")) return;

@@ -36,8 +36,8 @@ class ModelCluster final : public Connector {
     std::vector<std::string> not_on{};
     std::vector<std::string> tests{};  ///< nodes; not empty: it is a test of them
     bool hangs = false;                ///< of a test
-    std::size_t life = 0;   ///< in the book
-    std::uint64_t run = 0;  ///< which of its runs
+    std::size_t life = 0;              ///< in the book
+    std::uint64_t run = 0;             ///< which of its runs
   };
   struct Node {
     std::string name, partition;

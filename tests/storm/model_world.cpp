@@ -43,11 +43,10 @@ std::string ModelCluster::submit(const NewJob& job) {
 
 void ModelCluster::open_life(Job& job) {
   job.life = book_.lives.size();
-  book_.lives.push_back(
-      {.id = job.seen.id,
-       .submitted = job.seen.submitted,
-       .restarts = job.seen.restarts,
-       .is_test = !job.tests.empty()});
+  book_.lives.push_back({.id = job.seen.id,
+                         .submitted = job.seen.submitted,
+                         .restarts = job.seen.restarts,
+                         .is_test = !job.tests.empty()});
 }
 
 void ModelCluster::begin(Job& job, const std::vector<NodeGpus>& where) {

@@ -59,8 +59,7 @@ void Network::call(const Sent& sent, const Answer& answer) {
   arrive(sent, there, [reply_at, more](const CallReply& reply) { reply_at(more, reply); });
 }
 
-void Network::list(SimTime ended_since,
-                   const std::function<void(const Result<Shown>&)>& answer) {
+void Network::list(SimTime ended_since, const std::function<void(const Result<Shown>&)>& answer) {
   using enum Fault;
   const auto answer_at = [this, answer](Millis delay, Result<Shown> listing) {
     timeline_.in(delay, [answer, listing = std::move(listing)] { answer(listing); });

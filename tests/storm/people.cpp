@@ -141,10 +141,9 @@ void People::at_jobs() {
     Random& random = dice.of(human_orders);
     cluster.human_orders(job, random.between(-5, 5));
     if (random.below(2) == 0)  // and takes it back
-      town_.timeline.in(random.between(10'000, 100'000),
-                        [this, job] {
-                          if (town_.dice.on(human_orders)) town_.cluster.human_orders(job, 0);
-                        });
+      town_.timeline.in(random.between(10'000, 100'000), [this, job] {
+        if (town_.dice.on(human_orders)) town_.cluster.human_orders(job, 0);
+      });
   }
   if (dice.strikes(human_notes, 0.05))
     cluster.human_notes(some_job(human_notes, JobPhase::running), fmt::format("note {}", ++marks_));

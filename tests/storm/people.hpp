@@ -81,7 +81,7 @@ class People {
   Town town_;
   Random users_, proposers_, readers_, tests_;
   std::string liar_;
-  std::set<std::string> blamed_;     // nodes, by logs
+  std::set<std::string> blamed_;      // nodes, by logs
   std::vector<Network::Shown> read_;  // what slow work rests on
   int tokens_ = 0, marks_ = 0;
 };

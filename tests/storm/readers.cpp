@@ -52,8 +52,8 @@ void People::run_tests() {
     return {Seconds(tests_.between(shortest, longest)), false};
   };
   town_.cluster.test_lies = [this](const std::vector<std::string>& nodes, bool bad) {
-    const bool blamed = std::ranges::any_of(
-        nodes, [&](const std::string& node) { return blamed_.contains(node); });
+    const bool blamed =
+        std::ranges::any_of(nodes, [&](const std::string& node) { return blamed_.contains(node); });
     return (bad || !blamed) && town_.dice.strikes(test_lies, 0.5);
   };
 }

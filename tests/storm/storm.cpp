@@ -215,8 +215,8 @@ void Storm::calm() {
 void Storm::settle() {
   const live::Waits& waits = scenario_.options.settings.waits;
   constexpr Seconds pause{120}, more_time{300};
-  const Seconds bound = waits.approval + waits.hold + waits.breaker_quiet + 8 * waits.outcome + 4 * waits.test +
-                        cluster_.work(pause) + more_time;
+  const Seconds bound = waits.approval + waits.hold + waits.breaker_quiet + 8 * waits.outcome +
+                        4 * waits.test + cluster_.work(pause) + more_time;
   constexpr Millis look_every = 10'000;
   std::string why = "no daemon runs";
   for (Millis left = millis_of(bound); left > 0 && !book_.violation; left -= look_every) {

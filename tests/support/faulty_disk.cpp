@@ -48,31 +48,25 @@ void write_bytes(File& file, std::size_t offset, std::string_view bytes) {
     const std::size_t first = std::max(offset, at * sector_bytes);
     const std::string_view part =
         bytes.substr(first - offset, std::min(end, (at + 1) * sector_bytes) - first);
-    if (next != file.waiting.end() && next->first == at) {
-      next->second.push_back(sector_of(file.seen, at));
-      ++next;
-    } else if (std::string_view(file.seen).substr(first, part.size()) == part) {
+    if (next != file.waiting.end() && next->first == at)
+      (next++)->second.push_back(sector_of(file.seen, at));
+    else if (std::string_view(file.seen).substr(first, part.size()) == part)
       continue;
-    } else {
+    else
       file.waiting.try_emplace(next, at);
-    }
-    if (!file.abandoned.empty()) file.abandoned.erase(at);
+    file.abandoned.erase(at);
     file.seen.replace(first, part.size(), part);
   }
 }
 
 void keep(File& file) {
   file.synced.resize(file.seen.size(), '\0');
-  const bool all = file.abandoned.empty();
-  for (auto each = file.waiting.begin(); each != file.waiting.end();) {
-    const std::size_t sector = each->first, begin = sector * sector_bytes;
-    if (!all && file.abandoned.contains(sector)) {
-      ++each;
-      continue;
-    }
-    if (begin < file.seen.size()) file.seen.copy(file.synced.data() + begin, sector_bytes, begin);
-    each = file.waiting.erase(each);
-  }
+  std::erase_if(file.waiting, [&](const auto& each) {
+    if (file.abandoned.contains(each.first)) return false;
+    if (const std::size_t begin = each.first * sector_bytes; begin < file.seen.size())
+      file.seen.copy(file.synced.data() + begin, sector_bytes, begin);
+    return true;
+  });
   file.sizes.clear();
   file.named = true;
   file.promised = false;
