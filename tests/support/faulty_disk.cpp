@@ -104,13 +104,6 @@ struct Sharing {
   std::array<const void*, shm_locks> shm_exclusive{};
 };
 
-/// That of a path, which is made if need be.
-template <class Value>
-Value& of_path(std::map<std::string, Value, std::less<>>& values, std::string_view path) {
-  const auto found = values.find(path);
-  return found != values.end() ? found->second : values[std::string(path)];
-}
-
 }  // namespace
 
 struct FaultyDisk::State {
@@ -124,8 +117,8 @@ struct FaultyDisk::State {
     bool mapped;
     std::array<bool, shm_locks> shm_shared;
 
-    [[nodiscard]] File& file() const { return of_path(state->image.files, path); }
-    [[nodiscard]] Sharing& sharing() const { return of_path(state->sharing, path); }
+    [[nodiscard]] File& file() const { return state->image.files[path]; }
+    [[nodiscard]] Sharing& sharing() const { return state->sharing[path]; }
   };
 
   State(FaultyDisk& owner, std::uint64_t seed) : disk(owner), random(seed) {}
@@ -165,7 +158,7 @@ struct FaultyDisk::State {
   std::string name;
   sqlite3_vfs vfs{};
   DiskImage image;
-  std::map<std::string, Sharing, std::less<>> sharing;
+  std::map<std::string, Sharing> sharing;
   bool stopped = false;
   std::int64_t changes = 0, syncs = 0, failures = 0, losses = 0;
 

@@ -45,8 +45,8 @@ struct DiskImage {
     bool named = false;               ///< its name survives a power cut
     bool promised = false;            ///< a sync said that it kept what it did not
   };
-  std::map<std::string, File, std::less<>> files;
-  std::map<std::string, File, std::less<>> deleted;  ///< those whose deletion may not survive
+  std::map<std::string, File> files;
+  std::map<std::string, File> deleted;  ///< those whose deletion may not survive
 };
 
 class FaultyDisk {
