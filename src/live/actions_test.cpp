@@ -365,7 +365,8 @@ TEST_CASE("a lost submission is looked up by its token, and repeated only when i
   CHECK(desk.site.listing().jobs.size() == 2);
 }
 
-TEST_CASE("a submission is not called a third time on a reading that may be older than the second") {
+TEST_CASE(
+    "a submission is not called a third time on a reading that may be older than the second") {
   Desk desk(4);
   desk.site.next({Fate::lost_before, Fate::lies_done});
   ActionCall call{.kind = ActionKind::submit};
