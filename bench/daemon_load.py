@@ -128,10 +128,13 @@ class Load:
     def all(self):
         time.sleep(8)  # a forecast has been made
         self.idle()
+        self.flood()
+        self.restart()
+        self.listeners()
         self.submissions()
         self.sustained()
-        tell("own memory after the load, MiB", "250", f"{mib(self.process):.0f}", mib=mib(self.process))
-        self.listeners()
+        tell("own memory after the load, MiB", "-", f"{self.least_mib():.0f} ({self.live()} jobs)", mib=mib(self.process))
+        self.restart()
         self.ends()
 
     def get(self, path):
@@ -165,6 +168,21 @@ class Load:
             time.sleep(0.2)
             held.append(mib(self.process))
         tell("own memory (RssAnon) over 20 s, MiB: most", "250", f"{max(held):.0f} (least {min(held):.0f})", mib=max(held))
+
+    def flood(self):
+        """Two times 60 connections of another user, while this one asks."""
+        asking = [subprocess.Popen(["wrk", "-t1", "-c60", "-d10s", "-H", f"Authorization: Bearer {self.site.tokens['ann']}",
+                                    f"{self.url}/api/v1/{path}"], stdout=subprocess.PIPE, text=True) for path in ("cluster", "jobs?limit=1000")]
+        time.sleep(1)
+        times, ends = [], time.time() + 8
+        while time.time() < ends:
+            began = time.perf_counter()
+            self.get("/api/v1/jobs/17")
+            times.append(1000 * (time.perf_counter() - began))
+            time.sleep(0.02)
+        each = [float(each.communicate()[0].split("Requests/sec:")[1].split()[0]) for each in asking]
+        tell("GET beside another user's flood, ms: p99", "-", f"{quantile(times, .99):.1f} (p50 {quantile(times, .5):.1f}; "
+             f"the flood: {sum(each):.0f} a second)", p50_ms=quantile(times, .5), p99_ms=quantile(times, .99))
 
     def submissions(self):
         lua = self.site.folder / "submit.lua"
@@ -211,8 +229,20 @@ class Load:
             time.sleep(0.05)
         return float("inf")
 
+    def live(self):
+        queue = json.loads(self.get("/api/v1/cluster")[1])["queue"]
+        return queue["pending"] + queue["running"]
+
+    def least_mib(self):
+        """Between forecasts."""
+        held = []
+        for _ in range(60):
+            time.sleep(0.2)
+            held.append(mib(self.process))
+        return min(held)
+
     def listeners(self, count=1000):
-        before, waits = mib(self.process), []
+        before, waits = self.least_mib(), []
         ready = selectors.DefaultSelector()
         for i in range(count):
             each = socket.create_connection(("127.0.0.1", self.site.port), source_address=(f"127.0.0.{2 + i % 8}", 0))
@@ -239,19 +269,23 @@ class Load:
                     if name in sent and (name, key.fd) not in seen:
                         seen.add((name, key.fd))
                         waits.append(time.time() - sent[name])
-        tell(f"memory of {count} listeners, MiB", "64", f"{mib(self.process) - before:.1f}", mib=mib(self.process) - before)
+        more = self.least_mib() - before
+        tell(f"memory of {count} listeners, MiB", "64", f"{more:.1f}", mib=more)
         tell("from submission to a listener, s: p99", "2", f"{quantile(waits, .99):.2f} (p50 {quantile(waits, .5):.2f}; "
              f"{len(waits)} of {20 * count} came)", p99_s=quantile(waits, .99))
         asking.join()
         for key in list(ready.get_map().values()):
             key.fileobj.close()
 
-    def ends(self):
+    def restart(self):
+        jobs = self.live()
         self.process.kill()
         self.process.wait()
         ready, cpu = self.start()
-        tell("ready after kill -9, s", "2", f"{ready:.2f} ({cpu:.2f} of CPU)", s=ready)
+        tell("ready after kill -9, s", "2", f"{ready:.2f} ({cpu:.2f} of CPU; {jobs} jobs)", s=ready)
         time.sleep(3)
+
+    def ends(self):
         began = time.time()
         self.process.send_signal(signal.SIGTERM)
         code = self.process.wait(timeout=60)

@@ -21,7 +21,8 @@ namespace {
 using testing::need;
 
 void make(std::int64_t jobs, const std::string& folder) {
-  const auto store = need(open_store("sqlite:" + folder + "/history.sqlite"));
+  const auto store = need(open_store("sqlite:" + folder + "/history.sqlite",
+                                     {.cache_mib = StoreOptions::import_cache_mib}));
   MadeJobs made(1);
   constexpr std::int64_t at_once = 50'000;
   for (std::int64_t from = 0; from < jobs; from += at_once) {

@@ -146,7 +146,8 @@ int run(std::int64_t jobs, const std::string& folder) {
   const schedmate::IndexOptions options{.folder = folder + "/vectors"};
   const auto lexical = need(schedmate::make_embedder("lexical"));
   {
-    const auto store = need(schedmate::open_store(spec));
+    const auto store =
+        need(schedmate::open_store(spec, {.cache_mib = schedmate::StoreOptions::import_cache_mib}));
     take_in(*store, jobs);
     const Watch watch;
     const auto index = need(schedmate::open_index(*store, lexical, options));

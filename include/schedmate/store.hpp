@@ -146,6 +146,10 @@ struct StoreOptions {
   std::string password_variable = "SCHEDMATE_REDIS_PASSWORD";
   /// How long to wait for other processes.
   std::chrono::milliseconds busy_timeout{5000};
+  /// Pages of a file that are held in memory, at most.
+  std::int64_t cache_mib = 16;
+  /// An import touches most of the indexes with each batch.
+  static constexpr std::int64_t import_cache_mib = 256;
 };
 
 /// One row of src/store/stores.def.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "llm/http.hpp"
 #include "probe/request.hpp"
 #include "replay/cluster.hpp"
 
@@ -55,6 +56,27 @@ Result<void> read_host(const Settings& settings, Replay& replay) {
   return {};
 }
 
+Result<void> read_bad_nodes(const Settings& settings, Replay& replay) {
+  constexpr std::string_view key = "cluster.replay.bad_nodes";
+  const SimTime first = replay.trace.jobs.empty() ? at(0) : replay.trace.jobs.front().submit;
+  for (const std::string& text : settings.names(key)) {
+    auto bad = replay::read_bad_node(text, first);
+    if (!bad) return of_setting(key, bad.error());
+    const bool is_known = std::ranges::any_of(replay.cluster.partitions, [&](const auto& each) {
+      const bool is_there = bad->node.starts_with(each.name + "-");
+      const auto number = parse_number<int>(
+          std::string_view(bad->node).substr(is_there ? each.name.size() + 1 : bad->node.size()));
+      return number && *number >= 0 && *number < each.nodes;
+    });
+    if (!is_known)
+      return fail(ErrorCode::invalid,
+                  fmt::format("setting {}: no node {}; they are called VC-NUMBER, from 0 on", key,
+                              bad->node));
+    replay.bad_nodes.push_back(std::move(*bad));
+  }
+  return {};
+}
+
 Result<std::shared_ptr<const Replay>> read_replay(const Settings& settings) {
   const std::string spec = settings.text("cluster.replay.trace");
   if (spec.empty())
@@ -76,6 +98,7 @@ Result<std::shared_ptr<const Replay>> read_replay(const Settings& settings) {
   }
   made->trace = std::move(*trace);
   made->speed = settings.whole("cluster.replay.speed");
+  if (auto bad = read_bad_nodes(settings, *made); !bad) return tl::unexpected(bad.error());
   if (auto host = read_host(settings, *made); !host) return tl::unexpected(host.error());
   return made;
 }
@@ -153,7 +176,7 @@ Mode mode(const Settings& settings, std::string_view key) {
 
 live::Settings acting(const Settings& settings) {
   live::Settings made;
-  made.instance = settings.text("cluster.name");
+  made.cluster = settings.text("cluster.name");
   made.modes = {mode(settings, "mode.order"), mode(settings, "mode.recover"),
                 mode(settings, "mode.pack"), mode(settings, "mode.annotate"),
                 mode(settings, "mode.notify")};
@@ -207,6 +230,12 @@ Result<Configuration> configure(const settings::Session& session) {
   made.loop.lives.queue.most_out = 4096;  // few are read at a time, equal ones together
   made.poll = std::chrono::milliseconds(settings.whole("cluster.poll_ms"));
   made.http = doors(settings);
+  made.notices = {.cluster = made.loop.settings.cluster,
+                  .webhook = settings.text("notify.webhook"),
+                  .mail_command = settings.text("notify.mail_command")};
+  if (const std::string& url = made.notices.webhook; !url.empty())
+    if (auto parsed = llm::parse_url(url); !parsed)
+      return of_setting("notify.webhook", parsed.error());
   made.reader = settings.text("reader.socket");
   if (made.http.unix_path.empty() && made.http.tcp.empty())
     return fail(ErrorCode::invalid,

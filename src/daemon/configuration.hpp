@@ -8,9 +8,12 @@
 #include <schedmate/job.hpp>
 #include <schedmate/scheduler.hpp>
 #include <string>
+#include <vector>
 
+#include "daemon/notices.hpp"
 #include "http/options.hpp"
 #include "live/loop.hpp"
+#include "replay/bad_nodes.hpp"
 #include "settings/session.hpp"
 
 namespace schedmate::daemon {
@@ -19,6 +22,7 @@ struct Replay {
   Trace trace;
   ClusterSpec cluster;
   std::int64_t speed = 0;
+  std::vector<replay::BadNode> bad_nodes{};
   /// By which it starts jobs itself; nothing: only SchedMate does.
   std::optional<Scheduler> host{};
   Estimator host_estimates{};
@@ -34,6 +38,7 @@ struct Configuration {
   std::chrono::milliseconds poll{1000};
   http::ServerOptions http;  ///< doors and access
   std::string ui_folder{};   ///< page::reply_to()
+  Notices::Options notices{};
   std::string reader;        ///< socket of schedmate-reader; "": none
   std::string probe_secret;  ///< "": probes are not heard
 };

@@ -15,13 +15,17 @@
 #include "base/own_files.hpp"
 #include "daemon/answers.hpp"
 #include "daemon/archive.hpp"
+#include "daemon/arrival.hpp"
+#include "daemon/fit.hpp"
 #include "daemon/foresight.hpp"
 #include "daemon/history.hpp"
+#include "daemon/kept_uses.hpp"
 #include "daemon/memory.hpp"
 #include "daemon/probe_desk.hpp"
 #include "daemon/readings.hpp"
 #include "daemon/requests.hpp"
 #include "daemon/studies.hpp"
+#include "daemon/turns.hpp"
 #include "daemon/worker.hpp"
 #include "http/events.hpp"
 #include "http/routes.hpp"
@@ -35,43 +39,7 @@ namespace {
 
 constexpr Connector::Deadline call_deadline{4000};  // an end waits for one
 
-/// Somebody at the front door.
-struct Visit {
-  http::Request request;
-  std::shared_ptr<http::Answer> answer;
-};
-struct Reported {
-  ProbeMessage message;
-  std::shared_ptr<http::Answer> answer;
-};
-struct Foreseen {
-  Result<Forecast> forecast;
-};
-struct Advanced {
-  Result<replay::RemoteCluster::Time> time;
-};
-struct Learned {
-  std::uint64_t loop;  ///< which one asked
-  live::Studied studied;
-};
-using Arrival = std::variant<live::Event, Visit, Reported, Advanced, Foreseen, Learned>;
-
-/// Where the cluster starts jobs itself nobody else does: SchedMate orders them. What it cannot be
-/// told stays in shadow; in words, "": nothing.
-std::string fit_to(const Abilities& abilities, live::LoopOptions& options) {
-  if (abilities.lack(ActionKind::start).empty()) {
-    options.ordering.reset();
-    return {};
-  }
-  options.pool = {};
-  options.profiling = {};
-  if (options.ordering && options.ordering->work == nullptr) options.ordering.reset();
-  const std::string& lack = abilities.lack(ActionKind::set_order);
-  Mode& order = options.settings.modes.order;
-  if (lack.empty() || order < Mode::approve) return {};
-  order = Mode::shadow;
-  return "mode.order acts as shadow: " + lack;
-}
+constexpr const char* instance_key = "instance";
 
 class Daemon {
  public:
@@ -101,12 +69,14 @@ class Daemon {
     auto abilities = cluster_.abilities(call_deadline);
     if (!abilities) return tl::unexpected(abilities.error());
     abilities_ = std::move(*abilities);
+    restore_uses(desk_.probes(), configuration_.state_dir);
     if (auto began = begin(); !began) return began;
     if (auto opened = open_door(); !opened) return opened;
     surroundings_.ready();
     while (!surroundings_.stopped() && !failed_) turn();
     foresight_.stop();
     door_->stop();
+    (void)keep_uses(desk_.probes().kept(), configuration_.state_dir);
     surroundings_.report(summary_of(state()));
     if (failed_) return tl::unexpected(*failed_);
     return {};
@@ -121,12 +91,15 @@ class Daemon {
     auto kept = journal_->all_kept();
     if (!open || !next || !kept)
       return tl::unexpected(!open ? open.error() : !next ? next.error() : kept.error());
+    if (auto named = name_instance(*kept); !named) return named;
     past = {std::move(*open), *next, std::move(*kept)};
     live::LoopOptions options = configuration_.loop;
-    const std::string lack = fit_to(abilities_, options);
+    options.settings.instance =
+        fmt::format("{}.{}", options.settings.cluster, past.kept.at(instance_key));
+    auto lacks = fit_to(abilities_, Notices(configuration_.notices), options);
     {
       const std::lock_guard lock(metrics_mutex_);
-      lack_ = lack;
+      lacks_ = std::move(lacks);
     }
     options.poll = Seconds(0);
     options.profile = [this](const SeenJob& job) { return desk_.probes().profile(job); };
@@ -134,6 +107,16 @@ class Daemon {
     loop_ = std::make_unique<live::Loop>(std::move(options), past, now_);
     ++loops_;
     return {};
+  }
+
+  /// Drawn once for this journal, so that another daemon's marks are never taken for own ones.
+  Result<void> name_instance(std::map<std::string, std::string>& kept) {
+    constexpr std::size_t enough = 8;
+    std::string& name = kept[instance_key];
+    if (!name.empty()) return {};
+    name = tree::random_key().substr(0, enough);
+    if (name.empty()) return fail(ErrorCode::unavailable, "the system gives no random numbers");
+    return journal_->append({.kept = {{instance_key, name}}});
   }
 
   Result<void> open_door() {
@@ -166,16 +149,14 @@ class Daemon {
 
   void turn() {
     constexpr std::chrono::milliseconds longest{100};
-    for (Arrival& arrival : inbox_.take(std::min(longest, configuration_.poll)))
+    const auto within = visits_.empty() ? std::min(longest, configuration_.poll) : longest * 0;
+    for (Arrival& arrival : inbox_.take(within))
       std::visit([&](auto& each) { take(each); }, arrival);
+    serve();
     measure();
     reloading_ = reloading_ || surroundings_.reload_asked();
     if (failed_ || (reloading_ && out_ > 0)) return;
-    if (std::exchange(reloading_, false)) {
-      reload();
-      for (Visit& visit : std::exchange(visits_, {})) take(visit);
-      return;
-    }
+    if (std::exchange(reloading_, false)) return reload();
     if (configuration_.replay->speed == 0) {
       if (out_ == 0) go_on();
       return;
@@ -227,11 +208,17 @@ class Daemon {
     measured_ = now;
     texts_.keep_at_most(loop_->jobs().all().size());
     constexpr std::uint64_t rarely = 120;
-    if (++measures_ % rarely == 0) desk_.probes().keep_only(loop_->jobs());
+    if (++measures_ % rarely == 0) {
+      desk_.probes().keep_only(loop_->jobs());
+      writer_.ask([kept = desk_.probes().kept(), folder = configuration_.state_dir] {
+        (void)keep_uses(kept, folder);  // tried again in a minute
+      });
+    }
     job_actions_.keep(loop_->jobs());
     auto made = metrics_of(state());
     const std::lock_guard lock(metrics_mutex_);
     metrics_ = std::move(made);
+    foreign_mark_ = loop_->actions().foreign_mark();
   }
 
   /// Where time waits for us: on to what happens next.
@@ -285,8 +272,21 @@ class Daemon {
     if (learned.loop == loops_) step(learned.studied);
   }
 
-  void take(Visit& question) {
-    if (reloading_) return visits_.push_back(std::move(question));
+  void take(Visit& visit) {
+    const std::string asker = visit.request.caller.user;
+    visits_.put(asker, std::move(visit));
+  }
+  /// For a moment, so that whoever comes meanwhile has his turn soon.
+  void serve() {
+    constexpr std::chrono::milliseconds moment{2};
+    const auto until = surroundings_.clock.now() + moment;
+    while (!reloading_ && surroundings_.clock.now() < until) {
+      auto visit = visits_.next();
+      if (!visit) return;
+      answer(*visit);
+    }
+  }
+  void answer(Visit& question) {
     if (loop_->counts().readings == 0) {
       (*question.answer)(http::busy_reply("the cluster has not been read yet"));
       return;
@@ -356,6 +356,11 @@ class Daemon {
   }
   void carry_out(live::MakeCall& call) {
     ++out_;
+    if (call.call.kind == ActionKind::notify)  // no cluster's work
+      return notifier_.ask(
+          [this, notices = Notices(configuration_.notices), call = std::move(call)] {
+            inbox_.put(live::Event(live::Returned{call.action, notices.tell(call.call)}));
+          });
     connector_.ask([this, call = std::move(call)] {
       inbox_.put(live::Event(live::Returned{call.action, cluster_.call(call.call, call_deadline)}));
     });
@@ -365,6 +370,7 @@ class Daemon {
     connector_.ask([this, list] {
       inbox_.put(
           live::Event(live::Listed{list.number, cluster_.list(list.ended_since, call_deadline)}));
+      give_back_memory();  // the first one is large
     });
   }
   /// It may take long: time goes on meanwhile.
@@ -418,7 +424,11 @@ class Daemon {
   http::Readiness readiness() const {
     if (blind_) return {false, {"the cluster does not answer, or was not read yet"}};
     const std::lock_guard lock(metrics_mutex_);
-    return {true, lack_.empty() ? std::vector<std::string>() : std::vector{lack_}};
+    http::Readiness made{true, lacks_};
+    if (!foreign_mark_.empty())
+      made.reasons.push_back(fmt::format(
+          "another instance acts on this cluster (\"{}\"): nothing is called", foreign_mark_));
+    return made;
   }
 
   Configuration configuration_;
@@ -442,17 +452,18 @@ class Daemon {
   std::atomic<bool> blind_ = true;  // until the first reading
   bool is_heard_ = false;           // since the first reading: nobody listens before
   bool reloading_ = false;          // once what is out has come back; meanwhile nobody is let in
-  std::vector<Visit> visits_;
+  Turns<Visit> visits_;             // nobody is served while a reload waits
   JobTexts texts_;
   ClusterHistory history_;
   JobActions job_actions_;
   std::chrono::nanoseconds last_tick_{}, measured_{};
   Abilities abilities_;  // of the cluster, as it was when the daemon began
   mutable std::mutex metrics_mutex_;
-  std::string lack_;  // what a mode cannot do on this cluster
+  std::vector<std::string> lacks_;  // what a mode cannot do on this cluster
+  std::string foreign_mark_;
   std::vector<http::Metric> metrics_;
   std::optional<Error> failed_;
-  Worker connector_, writer_;  // they use what stands above, as do those below
+  Worker connector_, writer_, notifier_;  // they use what stands above, as do those below
   Foresight foresight_{surroundings_.clock,
                        [this](Result<Forecast> made) { inbox_.put(Foreseen{std::move(made)}); }};
   Studies studies_{configuration_.session, [this](std::uint64_t loop, live::Studied studied) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/forecasts.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <nlohmann/json.hpp>
@@ -63,6 +65,15 @@ std::vector<const SeenJob*> present_jobs(const Listing& listing, const Pools& po
       present.push_back(&job);
   std::ranges::stable_sort(present, {}, &SeenJob::submitted);
   return present;
+}
+
+/// As queue::quantiles_document().
+std::string text_of(const InstantQuantiles& instants) {
+  const auto instant = [](SimTime when) {
+    return when == never ? "null" : fmt::format("{}", seconds_of(when));
+  };
+  return fmt::format(R"({{"p10":{},"p50":{},"p90":{}}})", instant(instants.p10),
+                     instant(instants.p50), instant(instants.p90));
 }
 
 }  // namespace
@@ -137,10 +148,11 @@ Result<Forecast> forecast_of(std::unique_ptr<Question> asked, const Scheduler& s
       std::clamp(figures / std::max<std::int64_t>(1, std::ssize(snapshot.jobs)), least, most);
   const eta::RunTimeModel model(std::move(question.submitted), snapshot.now);
   snapshot.site = model.site();
+  std::vector<RunTimeBelief> beliefs = model.beliefs(question.rows);
   for (std::size_t i = 0; i < snapshot.jobs.size(); ++i) {
     SnapshotJob& job = snapshot.jobs[i];
     const std::size_t row = question.rows[i];
-    job.belief = model.belief(row);
+    job.belief = std::move(beliefs[i]);
     job.burst = model.burst(row);
     job.source = model.has_own(row) ? RunTimeSource::user : RunTimeSource::site;
   }
@@ -159,28 +171,20 @@ Result<Forecast> forecast_of(std::unique_ptr<Question> asked, const Scheduler& s
     for (const JobForecast::Awaited& awaited : each.awaited)
       told.awaited.emplace_back(snapshot.jobs[awaited.job].id);
   }
-  for (auto& [id, job] : forecast.jobs) {
-    job.json = eta_of(forecast, id).dump();
-    job.json.shrink_to_fit();  // there are many
-  }
   return forecast;
 }
 
-const std::string& eta_text(const Forecast& forecast, const std::string& job) {
-  static const std::string unknown = "null";
+std::string eta_text(const Forecast& forecast, const std::string& job) {
   const auto found = forecast.jobs.find(job);
-  return found == forecast.jobs.end() ? unknown : found->second.json;
+  if (found == forecast.jobs.end()) return "null";
+  const Forecast::Job& told = found->second;
+  return fmt::format(R"({{"start_s":{},"end_s":{},"as_of_s":{},"samples":{},"by":"{}"}})",
+                     told.start ? text_of(*told.start) : "null", text_of(told.end),
+                     seconds_of(forecast.now), forecast.samples, name_of(told.by));
 }
 
 Document eta_of(const Forecast& forecast, const std::string& job) {
-  const auto found = forecast.jobs.find(job);
-  if (found == forecast.jobs.end()) return nullptr;
-  const Forecast::Job& told = found->second;
-  return {{"start_s", told.start ? queue::quantiles_document(*told.start) : Document(nullptr)},
-          {"end_s", queue::quantiles_document(told.end)},
-          {"as_of_s", seconds_of(forecast.now)},
-          {"samples", forecast.samples},
-          {"by", name_of(told.by)}};
+  return Document::parse(eta_text(forecast, job));
 }
 
 }  // namespace schedmate::daemon

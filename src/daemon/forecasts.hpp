@@ -29,7 +29,6 @@ struct Forecast {
     std::string text;                  ///< why it waits
     std::vector<std::string> awaited;  ///< jobs whose end it waits for
     RunTimeSource by = RunTimeSource::site;
-    std::string json;  ///< eta_of() as text
   };
   std::unordered_map<std::string, Job> jobs;  ///< by id
 };
@@ -64,9 +63,8 @@ class Forecasts {
 [[nodiscard]] Result<Forecast> forecast_of(std::unique_ptr<Question> asked,
                                            const Scheduler& scheduler);
 
-/// For a job's document, "eta": null where nothing is expected of it. As text, too, made once with
-/// the forecast.
+/// For a job's document, "eta": null where nothing is expected of it. Long lists take the text.
+[[nodiscard]] std::string eta_text(const Forecast& forecast, const std::string& job);
 [[nodiscard]] Document eta_of(const Forecast& forecast, const std::string& job);
-[[nodiscard]] const std::string& eta_text(const Forecast& forecast, const std::string& job);
 
 }  // namespace schedmate::daemon

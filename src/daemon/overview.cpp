@@ -10,7 +10,7 @@ namespace schedmate::daemon {
 void put_overview(Document& cluster, const http::Request& request, const State& state) {
   const live::Actions& actions = state.loop.actions();
   const live::Modes& modes = actions.settings().modes;
-  cluster["name"] = actions.settings().instance;
+  cluster["name"] = actions.settings().cluster;
   cluster["caller"] = {{"user", request.caller.user}, {"role", http::name_of(request.caller.role)}};
   cluster["modes"] = {{"order", name_of(modes.order)},
                       {"recover", name_of(modes.recover)},

@@ -51,6 +51,36 @@ void Probes::follow(const SeenJob& job, SimTime now) {
   place(job, use);
 }
 
+Document Probes::kept() const {
+  Document jobs = Document::array();
+  for (const auto& [job, use] : uses_)
+    if (use.use.summary().readings > 0)
+      jobs.push_back({{"job", job},
+                      {"submitted_s", seconds_of(use.submitted)},
+                      {"restarts", use.restarts},
+                      {"use", use.use.kept()}});
+  return jobs;
+}
+
+void Probes::restore(const Document& kept) {
+  const auto part = [](const Document& each, const char* name) {
+    const auto found = each.find(name);
+    return found == each.end() ? Document() : *found;
+  };
+  if (!kept.is_array()) return;
+  for (const Document& each : kept) {
+    const Document job = part(each, "job"), submitted = part(each, "submitted_s"),
+                   restarts = part(each, "restarts");
+    auto use = probe::JobUse::restored(part(each, "use"));
+    if (!job.is_string() || !submitted.is_number_integer() || !restarts.is_number_integer() || !use)
+      continue;
+    uses_[job.get<std::string>()] = {.submitted = at(submitted.get<std::int64_t>()),
+                                     .restarts = restarts.get<std::int64_t>(),
+                                     .nodes = {},
+                                     .use = std::move(*use)};
+  }
+}
+
 /// Where it was keeps its end, for samples that come late.
 void Probes::leave(const SeenJob& job, const Use& use, SimTime now) {
   const bool is_same = use.submitted == job.submitted && use.restarts == job.restarts;

@@ -35,6 +35,11 @@ class Probes {
   void forget(const std::string& job);
   void keep_only(const live::Jobs& jobs);
 
+  /// Uses of jobs, for a file, and back into an empty one: what is none is left out. Jobs are
+  /// followed again after that.
+  [[nodiscard]] Document kept() const;
+  void restore(const Document& kept);
+
   /// A report of that node: samples go to the jobs that had its GPUs at their time. Gives what
   /// speaks against the node.
   std::vector<live::NodeWitness> take(const std::string& name, const probe::Report& report,

@@ -281,4 +281,25 @@ TEST_CASE("the desk takes what is proved, of nodes that are there, once") {
   CHECK(refused == 6);
 }
 
+TEST_CASE("uses of jobs go on after a restart, and those of other attempts do not") {
+  Probes probes;
+  const SeenJob job = running("1", "a", {0}), other = running("2", "a", {1});
+  for (const SeenJob& each : {job, other}) probes.follow(each, now);
+  probes.take("a", report({gpu(0, 60), gpu(1, 80)}), both);
+  Document kept = Document::parse(probes.kept().dump());
+  for (const char* text : {"1", "{}", R"({"job": 7})", R"({"job": "3", "submitted_s": 1})"})
+    kept.push_back(Document::parse(text));
+  Probes again;
+  again.restore(kept);
+  SeenJob second = other;
+  second.restarts = 1;
+  for (const SeenJob& each : {job, second}) again.follow(each, now);
+  REQUIRE(again.use_of(job) != nullptr);
+  CHECK(use_document(*again.use_of(job)) == use_document(*probes.use_of(job)));
+  CHECK((again.use_of(second) == nullptr || again.use_of(second)->summary().readings == 0));
+  again.take("a", report({gpu(0, 60)}), both);
+  CHECK(again.use_of(job)->summary().readings == 2);
+  again.restore(Document());
+}
+
 }  // namespace schedmate::daemon

@@ -42,14 +42,14 @@ void SharedReadings::go_on() {
     const Ask ask = question.ask;
     reader::Request request = question.request;
     lock.unlock();
-    ask(std::move(request), [this, key, takes = std::move(takes)](const Result<Document>& read) {
-      returned(key, takes, read);
+    ask(std::move(request), [this, key, takes = std::move(takes)](Result<Document> read) {
+      returned(key, takes, std::make_shared<const Result<Document>>(std::move(read)));
     });
   }
 }
 
 void SharedReadings::returned(const std::string& key, const std::vector<Take>& takes,
-                              const Result<Document>& read) {
+                              const Read& read) {
   {
     const std::lock_guard lock(mutex_);
     --out_;

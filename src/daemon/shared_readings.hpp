@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -19,9 +20,10 @@ namespace schedmate::daemon {
 
 class SharedReadings {
  public:
-  using Take = reader::Client::Take;
+  using Read = std::shared_ptr<const Result<Document>>;
+  using Take = std::function<void(const Read& read)>;
   /// How one is asked: Client::ask. It may answer at once.
-  using Ask = std::function<void(reader::Request, Take)>;
+  using Ask = std::function<void(reader::Request, reader::Client::Take)>;
 
   explicit SharedReadings(std::size_t most_out = 4) : most_out_(most_out) {}
 
@@ -37,8 +39,7 @@ class SharedReadings {
   };
   void enqueue(const std::string& key, const Question& question);
   void go_on();
-  void returned(const std::string& key, const std::vector<Take>& takes,
-                const Result<Document>& read);
+  void returned(const std::string& key, const std::vector<Take>& takes, const Read& read);
 
   const std::size_t most_out_;
   std::mutex mutex_;

@@ -12,8 +12,8 @@ namespace {
 
 /// A reader that answers when it is told to.
 struct LateReader {
-  std::vector<std::pair<std::string, SharedReadings::Take>> asked;
-  SharedReadings::Ask ask = [this](const reader::Request& request, SharedReadings::Take take) {
+  std::vector<std::pair<std::string, reader::Client::Take>> asked;
+  SharedReadings::Ask ask = [this](const reader::Request& request, reader::Client::Take take) {
     asked.emplace_back(request.dir, std::move(take));
   };
   void answer(std::size_t number) { asked.at(number).second(Document(number)); }
@@ -27,9 +27,9 @@ struct Askers {
   void ask(const std::string& who, const std::string& dir,
            reader::What what = reader::What::facts) {
     readings.ask(reader.ask, {.what = what, .user = "ann", .dir = dir},
-                 [this, who](const Result<Document>& read) {
+                 [this, who](const SharedReadings::Read& read) {
                    CHECK_FALSE(told.contains(who));
-                   told[who] = read->get<std::size_t>();
+                   told[who] = (*read)->get<std::size_t>();
                  });
   }
 };
@@ -83,12 +83,12 @@ TEST_CASE("an answer that comes at once is one as well") {
   SharedReadings readings;
   int errors = 0;
   const SharedReadings::Ask busy = [](const reader::Request& /*request*/,
-                                      const SharedReadings::Take& take) {
+                                      const reader::Client::Take& take) {
     take(fail(ErrorCode::unavailable, "busy"));
   };
   for (int i = 0; i < 3; ++i)
     readings.ask(busy, {.user = "ann"},
-                 [&](const Result<Document>& read) { errors += read.has_value() ? 0 : 1; });
+                 [&](const SharedReadings::Read& read) { errors += read->has_value() ? 0 : 1; });
   CHECK(errors == 3);
 }
 

@@ -48,20 +48,20 @@ void Studies::make(std::uint64_t loop, const live::Study& study, reader::Client*
   const SharedReadings::Ask ask = [reader](reader::Request asked, reader::Client::Take take) {
     reader->ask(std::move(asked), std::move(take));
   };
-  shared_.ask(ask, *request, [this, answer, study](const Result<Document>& read) {
-    if (!read) return answer(tl::unexpected(read.error()));
-    if (study.what != StudyKind::code) return answer(finding_in(study.what, *read));
-    advise(study.job, *read, answer);
+  shared_.ask(ask, *request, [this, answer, study](const SharedReadings::Read& read) {
+    if (!*read) return answer(tl::unexpected(read->error()));
+    if (study.what != StudyKind::code) return answer(finding_in(study.what, **read));
+    advise(study.job, read, answer);
   });
 }
 
 /// The worker takes all that have come alike by its turn.
-void Studies::advise(const SeenJob& job, const Document& facts, const Answer& answer) {
+void Studies::advise(const SeenJob& job, const SharedReadings::Read& facts, const Answer& answer) {
   const std::string key =
       in_one_line({job.user, job.partition, job.dir, job.command, job.gpus, job.limit.count()});
   const std::lock_guard lock(mutex_);
   Alike& alike = alike_[key];
-  alike.facts = std::make_shared<const Document>(facts);
+  alike.facts = facts;
   alike.jobs.push_back(job);
   alike.answers.push_back(answer);
   if (alike.jobs.size() == 1) worker_.ask([this, key] { advise_all(key); });
@@ -73,7 +73,7 @@ void Studies::advise_all(const std::string& key) {
     const std::lock_guard lock(mutex_);
     alike = std::move(alike_.extract(key).mapped());
   }
-  const auto found = historian_.advise(alike.jobs, *alike.facts);
+  const auto found = historian_.advise(alike.jobs, **alike.facts);
   for (const Answer& answer : alike.answers)
     answer(found.map([](const live::CodeFound& code) -> live::Finding { return code; }));
 }

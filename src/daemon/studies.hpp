@@ -40,11 +40,11 @@ class Studies {
   using Answer = std::function<void(Result<live::Finding>)>;
   /// Jobs that were submitted alike and wait for advice, with what was read last of their code.
   struct Alike {
-    std::shared_ptr<const Document> facts;
+    SharedReadings::Read facts;
     std::vector<SeenJob> jobs;
     std::vector<Answer> answers;
   };
-  void advise(const SeenJob& job, const Document& facts, const Answer& answer);
+  void advise(const SeenJob& job, const SharedReadings::Read& facts, const Answer& answer);
   void advise_all(const std::string& key);
 
   Take take_;

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <schedmate/eta.hpp>
 #include <schedmate/sim.hpp>
+#include <set>
 
 #include "base/random.hpp"
 #include "eta/replayed_queue.hpp"
@@ -366,6 +367,33 @@ TEST_CASE("what is believed of a run: own runs, bursts, lower bounds, the site")
   const RunTimeModel open(all, at(640'000));
   CHECK(open.belief(102).draw(0.9, 0) > burst.belief(102).draw(0.9, 0));
   CHECK(RunTimeModel({}, at(0)).site() == nullptr);
+}
+
+TEST_CASE("beliefs of several jobs are those of each, and alike ones share a curve") {
+  Random random(7);
+  std::vector<Submitted> all;
+  std::vector<std::size_t> which;
+  for (std::size_t i = 0; i < 400; ++i) {
+    Submitted& made = all.emplace_back();
+    made.user = static_cast<std::uint32_t>(random.below(3));
+    made.pool = static_cast<std::uint32_t>(random.below(2));
+    made.gpus = static_cast<std::int32_t>(random.between(1, 2));
+    made.submit = at(static_cast<std::int64_t>(i) * 50);
+    made.ended = random.below(3) == 0;
+    if (made.ended || random.below(6) == 0) made.start = made.submit;
+    made.ran_s = made.start ? static_cast<double>(random.between(10, 100'000)) : 0;
+    if (!made.ended) which.push_back(i);
+  }
+  const RunTimeModel model(all, at(90'000));
+  const auto beliefs = model.beliefs(which);
+  REQUIRE(beliefs.size() == which.size());
+  std::set<const RunTimeCurve*> curves;
+  for (std::size_t i = 0; i < which.size(); ++i) {
+    for (const double share : {0.1, 0.5, 0.9})
+      CHECK(beliefs[i].draw(share, 0) == model.belief(which[i]).draw(share, 0));
+    curves.insert(beliefs[i].curve.get());
+  }
+  CHECK(curves.size() < which.size());
 }
 
 }  // namespace

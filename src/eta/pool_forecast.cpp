@@ -45,19 +45,21 @@ PoolForecast::PoolForecast(const QueueSnapshot& snapshot, std::uint32_t pool,
     : snapshot_(&snapshot), options_(options), pool_(pool), days_(snapshot, pool) {}
 
 void PoolForecast::add(const SnapshotJob& job) {
-  members_.emplace_back(job);
   forget_samples();
+  jobs_.push_back(job);
+  members_.emplace_back(job);
 }
 
 void PoolForecast::remove(std::size_t which) {
-  members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(which));
   forget_samples();
+  jobs_.erase(jobs_.begin() + static_cast<std::ptrdiff_t>(which));
+  members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(which));
 }
 
 void PoolForecast::time_has_passed() {
   days_ = PastDays(*snapshot_, pool_);
   for (Member& member : members_)
-    if (member.job.started) member.run_times_s.clear();
+    if (!member.waits) member.run_times_s.clear();
   forget_samples();
 }
 
@@ -65,16 +67,13 @@ Result<void> PoolForecast::begin(const Scheduler& scheduler) {
   if (replay_) return {};
   drawn_ = planned_ = 0;
   if (empty()) return {};
-  std::vector<SnapshotJob> jobs;
-  jobs.reserve(members_.size());
-  for (const Member& member : members_) jobs.push_back(member.job);
-  auto made = PoolReplay::make(*snapshot_, pool_, std::move(jobs), scheduler);
+  auto made = PoolReplay::make(*snapshot_, pool_, jobs_, scheduler);
   if (!made) return tl::unexpected(made.error());
   replay_.emplace(std::move(*made));
   by_kin_.resize(members_.size());
   for (std::uint32_t i = 0; i < by_kin_.size(); ++i) by_kin_[i] = i;
   std::ranges::sort(by_kin_, {}, [&](std::uint32_t i) -> const Kin& { return members_[i].kin; });
-  waits_ = std::ranges::any_of(members_, [](const Member& each) { return !each.job.started; });
+  waits_ = std::ranges::any_of(members_, &Member::waits);
   done_ = false;
   before_.clear();
   return {};
@@ -96,7 +95,7 @@ void PoolForecast::plan_until(std::size_t samples) {
       member.run_times_s.resize(samples);
       member.ends.resize(samples);
     }
-    if (!member.job.started && member.fates.size() < samples) member.fates.resize(samples);
+    if (member.waits && member.fates.size() < samples) member.fates.resize(samples);
   }
 }
 
@@ -106,7 +105,7 @@ void PoolForecast::sample(std::size_t number) {
   for (const std::uint32_t i : by_kin_) {
     Member& member = members_[i];
     double& drawn = member.run_times_s[number];
-    if (drawn == 0) drawn = run_time_of(member.job, *snapshot_, draws.share_of(member.kin));
+    if (drawn == 0) drawn = run_time_of(jobs_[i], *snapshot_, draws.share_of(member.kin));
     run_times_s[i] = drawn;
   }
   const std::uint64_t of_days = mix(options_.seed ^ mix(number ^ mix(pool_ + 1)));
@@ -118,7 +117,7 @@ void PoolForecast::sample(std::size_t number) {
                    waits_ ? days_.draw(of_days) : PoolReplay::NextSubmission(nobody));
   for (std::size_t i = 0; i < fates.size(); ++i) {
     members_[i].ends[number] = fates[i].end <= until ? fates[i].end : never;
-    if (!members_[i].job.started) members_[i].fates[number] = fates[i];
+    if (members_[i].waits) members_[i].fates[number] = fates[i];
   }
 }
 
@@ -151,7 +150,7 @@ void PoolForecast::end_round() {
 bool PoolForecast::stands_still() {
   std::vector<InstantQuantiles> now;
   for (const Member& member : members_)
-    if (!member.job.started) now.push_back(starts_of(member));
+    if (member.waits) now.push_back(starts_of(member));
   std::size_t moved = 0;
   for (std::size_t i = 0; i < before_.size(); ++i)
     moved += is_far(now[i], before_[i], snapshot_->now) ? 1 : 0;
@@ -187,9 +186,10 @@ void PoolForecast::report(QueueForecast& forecast, const std::vector<std::uint32
     tell_end(member);
     made.end = member.end;
     made.block = replay_->block_of(i);
-    if (member.job.started) continue;
+    if (!member.waits) continue;
     if (made.block == QueueBlock::shared_limit) made.limit = replay_->limit_of(i);
     made.start = starts_of(member);
+    made.waits_s.reserve(drawn_);
     for (std::size_t each = 0; each < drawn_; ++each) {
       const SimTime start = member.fates[each].start;
       made.waits_s.push_back(start == never

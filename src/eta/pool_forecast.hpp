@@ -44,9 +44,9 @@ class PoolForecast {
 
  private:
   struct Member {
-    explicit Member(const SnapshotJob& of) : job(of), kin(of) {}
-    SnapshotJob job;
+    explicit Member(const SnapshotJob& of) : kin(of), waits(!of.started) {}
     Kin kin;
+    bool waits;
     // By sample.
     std::vector<double> run_times_s{};  // 0: not drawn yet
     std::vector<SimTime> ends{};
@@ -68,7 +68,8 @@ class PoolForecast {
   EtaOptions options_;
   std::uint32_t pool_;
   PastDays days_;
-  std::vector<Member> members_;
+  std::vector<SnapshotJob> jobs_;
+  std::vector<Member> members_;  // parallel to jobs_
   std::vector<std::uint32_t> by_kin_;
   std::optional<PoolReplay> replay_;  // nothing: the jobs have changed
   bool waits_ = false;

@@ -57,8 +57,8 @@ Placement anywhere(const Cluster& cluster, int gpus) {
 }  // namespace
 
 Result<PoolReplay> PoolReplay::make(const QueueSnapshot& snapshot, std::uint32_t pool,
-                                    std::vector<SnapshotJob> jobs, const Scheduler& scheduler) {
-  PoolReplay made(snapshot, pool, std::move(jobs), scheduler);
+                                    std::span<const SnapshotJob> jobs, const Scheduler& scheduler) {
+  PoolReplay made(snapshot, pool, jobs, scheduler);
   for (std::uint32_t i = 0; i < made.jobs_.size(); ++i)
     made.infos_[JobId{i}] = info_of(made.jobs_[i]);
   if (auto placed = made.place_running(); !placed) return tl::unexpected(placed.error());

@@ -44,10 +44,10 @@ class PoolReplay {
  public:
   PoolReplay(PoolReplay&&) = default;
   PoolReplay& operator=(PoolReplay&&) = default;
-  /// `jobs`: those of the pool, in the snapshot's order. Nothing of the snapshot is looked at
-  /// later. Errors: invalid.
+  /// `jobs`: those of the pool, in the snapshot's order, which stay where they are. Nothing of the
+  /// snapshot is looked at later. Errors: invalid.
   [[nodiscard]] static Result<PoolReplay> make(const QueueSnapshot& snapshot, std::uint32_t pool,
-                                               std::vector<SnapshotJob> jobs,
+                                               std::span<const SnapshotJob> jobs,
                                                const Scheduler& scheduler);
 
   [[nodiscard]] std::span<const SnapshotJob> jobs() const { return jobs_; }
@@ -77,10 +77,10 @@ class PoolReplay {
 
  private:
   struct Run;
-  PoolReplay(const QueueSnapshot& snapshot, std::uint32_t pool, std::vector<SnapshotJob> jobs,
+  PoolReplay(const QueueSnapshot& snapshot, std::uint32_t pool, std::span<const SnapshotJob> jobs,
              const Scheduler& scheduler)
       : now_(snapshot.now),
-        jobs_(std::move(jobs)),
+        jobs_(jobs),
         cluster_(snapshot.pools[pool], Placer::consolidate),
         policy_(scheduler.decide),
         admission_(snapshot, pool, jobs_, scheduler.heeds_limits) {}
@@ -92,7 +92,7 @@ class PoolReplay {
   [[nodiscard]] bool has_nodes(const SnapshotJob& job, std::span<const NodeChange> returns) const;
 
   SimTime now_;
-  std::vector<SnapshotJob> jobs_;
+  std::span<const SnapshotJob> jobs_;
   // Parallel to jobs_.
   std::vector<QueueBlock> blocks_;
   std::vector<std::optional<std::uint32_t>> limits_;

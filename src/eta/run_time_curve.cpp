@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <schedmate/eta.hpp>
 #include <schedmate/run_time_curve.hpp>
 
 namespace schedmate {

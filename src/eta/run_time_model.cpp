@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace schedmate::eta {
 namespace {
@@ -179,6 +180,30 @@ RunTimeBelief RunTimeModel::belief(std::size_t i) const {
     chances[bin] = static_cast<float>((site.reach[bin] * site.chance[bin] + own.ended[bin]) /
                                       (site.reach[bin] + at_risk[bin]));
   return {.curve = std::make_shared<const RunTimeCurve>(chances), .known_s = {}};
+}
+
+std::vector<RunTimeBelief> RunTimeModel::beliefs(std::span<const std::size_t> which) const {
+  // All that own_runs() and the prior look at of a job that has not started.
+  using Alike =
+      std::tuple<std::uint32_t, std::uint32_t, std::int32_t, std::uint32_t, std::ptrdiff_t>;
+  std::map<Alike, RunTimeBelief> known;
+  std::vector<RunTimeBelief> made;
+  made.reserve(which.size());
+  for (const std::size_t i : which) {
+    const Submitted& job = jobs_[i];
+    if (job.start) {
+      made.push_back(belief(i));
+      continue;
+    }
+    std::ptrdiff_t place = 0;
+    if (const auto runs = started_.find(job.user); runs != started_.end())
+      place = std::ranges::lower_bound(runs->second, i) - runs->second.begin();
+    const auto [found, fresh] =
+        known.try_emplace({job.user, job.pool, job.gpus, bursts_[i], place});
+    if (fresh) found->second = belief(i);
+    made.push_back(found->second);
+  }
+  return made;
 }
 
 std::shared_ptr<const RunTimeCurve> RunTimeModel::site() const {

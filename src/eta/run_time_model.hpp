@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <schedmate/eta.hpp>
+#include <span>
 #include <vector>
 
 namespace schedmate::eta {
@@ -32,6 +33,8 @@ class RunTimeModel {
 
   /// Of the i-th, which waits or runs. Costs about as much as a pass over 400 runs.
   [[nodiscard]] RunTimeBelief belief(std::size_t i) const;
+  /// Of several. Those that wait alike share a curve, which is made once.
+  [[nodiscard]] std::vector<RunTimeBelief> beliefs(std::span<const std::size_t> which) const;
   /// Equal for submissions of one user and size of which each came at most ten minutes after the
   /// last.
   [[nodiscard]] std::uint32_t burst(std::size_t i) const { return bursts_[i]; }

@@ -87,6 +87,10 @@ void Actions::open_breaker(SimTime now, const std::string& why) {
   breaker_since_ = now;
   record_.remarks.push_back({"breaker opened", own_name, why});
   keep_past();
+  discard_waiting(now, why);
+}
+
+void Actions::discard_waiting(SimTime now, const std::string& why) {
   std::vector<std::int64_t> ids;
   for (const auto& [id, action] : actions_)
     if (action.state() == waiting) ids.push_back(id);
@@ -94,6 +98,12 @@ void Actions::open_breaker(SimTime now, const std::string& why) {
 }
 
 void Actions::close_breaker(const std::string& by, SimTime now) {
+  if (foreign_since_) {
+    foreign_since_.reset();
+    foreign_mark_.clear();
+    record_.remarks.push_back({"acting again", by, ""});
+    keep_past();
+  }
   if (!breaker_since_) return;
   breaker_since_.reset();
   bad_.clear();
@@ -105,7 +115,10 @@ void Actions::close_breaker(const std::string& by, SimTime now) {
 
 void Actions::tick(SimTime now) {
   forget_past(now);
-  if (breaker_since_ && now - *breaker_since_ >= settings_.waits.breaker_quiet)
+  const auto is_quiet = [&](const std::optional<SimTime>& since) {
+    return !since || now - *since >= settings_.waits.breaker_quiet;
+  };
+  if ((breaker_since_ || foreign_since_) && is_quiet(breaker_since_) && is_quiet(foreign_since_))
     close_breaker(own_name, now);
   std::vector<std::int64_t> late;
   for (const auto& [id, action] : actions_)
@@ -135,6 +148,8 @@ void Actions::keep_past() {
     past["requeued"].push_back({{"s", seconds_of(when)}, {"owner", owner}});
   for (const auto& [node, when] : lifted_) past["lifted"][node] = seconds_of(when);
   if (breaker_since_) past["breaker_since_s"] = seconds_of(*breaker_since_);
+  if (foreign_since_)
+    past["foreign"] = {{"s", seconds_of(*foreign_since_)}, {"mark", foreign_mark_}};
   record_.past = past.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -147,7 +162,8 @@ void Actions::restore_past(std::string_view text) {
   };
   const nlohmann::json disturbed = part(past, "disturbed_s"), bad = part(past, "bad"),
                        requeued = part(past, "requeued"), lifted = part(past, "lifted"),
-                       open = part(past, "breaker_since_s");
+                       open = part(past, "breaker_since_s"), foreign = part(past, "foreign"),
+                       foreign_s = part(foreign, "s"), mark = part(foreign, "mark");
   const auto instant = [](const nlohmann::json& value) { return at(value.get<std::int64_t>()); };
   for (const auto& each : disturbed)
     if (each.is_number_integer()) disturbed_.push_back(instant(each));
@@ -162,6 +178,10 @@ void Actions::restore_past(std::string_view text) {
   for (const auto& [node, when] : lifted.items())
     if (when.is_number_integer()) lifted_[node] = instant(when);
   if (open.is_number_integer()) breaker_since_ = instant(open);
+  if (foreign_s.is_number_integer() && mark.is_string()) {
+    foreign_since_ = instant(foreign_s);
+    foreign_mark_ = mark;
+  }
 }
 
 }  // namespace schedmate::live

@@ -89,7 +89,7 @@ std::optional<std::int64_t> Actions::propose(Proposal proposal, SimTime now) {
   };
   ++counts_.proposed;
   forget_past(now);
-  const Mode mode = rules.obeys_modes ? settings_.modes.of(area_of(proposal.call)) : Mode::act;
+  const Mode mode = rules.obeys_modes ? mode_of(area_of(proposal.call)) : Mode::act;
   if (mode == Mode::observe) return not_now(counts_.observed);
   if (!is_fit(proposal.call)) return not_now(counts_.unfit);
   if (busy(proposal.call)) return not_now(counts_.busy);
@@ -219,6 +219,7 @@ void Actions::returned(std::int64_t id, const CallReply& reply, std::uint64_t re
 }
 
 void Actions::read(const Reading& reading, std::uint64_t number, SimTime now) {
+  look_for_others(reading.listing(), now);
   nodes_.clear();
   for (const SeenNode& node : reading.listing().nodes) nodes_[node.name] = node;
   std::vector<std::int64_t> ids;
@@ -317,7 +318,7 @@ bool Actions::may_call_again(const Action& action, const Call& call, SimTime now
   constexpr int most_calls = 3;
   if (call.made >= most_calls) return false;
   // The mode may be another one than when it was decided.
-  const Mode mode = settings_.modes.of(area_of(action.call));
+  const Mode mode = mode_of(area_of(action.call));
   const bool approved_once = std::ranges::any_of(
       action.steps, [](const ActionStep& step) { return step.state == approved; });
   const bool may = mode == Mode::act || (mode == Mode::approve && approved_once);

@@ -15,35 +15,11 @@
 #include <string>
 #include <vector>
 
+#include "live/proposal.hpp"
 #include "live/settings.hpp"
 #include "live/shown.hpp"
 
 namespace schedmate::live {
-
-/// Who takes the steps that no operator takes.
-inline const std::string own_name = "schedmate";
-
-/// Somebody besides the job's own log who says that a node is bad.
-struct NodeWitness {
-  std::string source;  ///< kernel, gpu, scheduler, test: two of one source are one witness
-  std::string node;
-  SimTime when;
-  std::string says;
-};
-
-/// How the note of a verified test_nodes begins.
-inline constexpr std::string_view test_passed = "passed", test_failed = "failed";
-
-struct Proposal {
-  ActionCall call;
-  std::vector<std::string> why{};
-  std::vector<NodeWitness> witnesses{};
-  std::string before{};
-  /// Whose job it starts again: for the cap on one user's.
-  std::string owner{};
-  /// A policy's decision about who runs, or a person's request: caps and breaker are not about it.
-  bool of_policy = false;
-};
 
 /// What a new record says of actions. `steps` are of actions that earlier records hold.
 struct ActionRecord {
@@ -130,7 +106,12 @@ class Actions {
   /// When time decides about a call whose outcome no reading has shown; `never`: there is none.
   [[nodiscard]] SimTime next_due() const;
   [[nodiscard]] bool busy(const ActionCall& call) const;
-  [[nodiscard]] bool breaker_open() const { return breaker_since_.has_value(); }
+  [[nodiscard]] bool breaker_open() const { return breaker_since_ || foreign_since_; }
+  /// That of another instance which was seen to act here and keeps the breaker open: meanwhile
+  /// nothing is called at all; "": none.
+  [[nodiscard]] const std::string& foreign_mark() const { return foreign_mark_; }
+  /// As the settings say, or less where another instance acts.
+  [[nodiscard]] Mode mode_of(Area area) const;
   [[nodiscard]] const Counts& counts() const { return counts_; }
   [[nodiscard]] const Settings& settings() const { return settings_; }
 
@@ -170,6 +151,8 @@ class Actions {
   [[nodiscard]] std::int64_t share_of_nodes(std::int64_t pct, std::int64_t least) const;
   void count(const Proposal& proposal, SimTime now);
   void forget_past(SimTime now);
+  void look_for_others(const Listing& listing, SimTime now);
+  void discard_waiting(SimTime now, const std::string& why);
   void open_breaker(SimTime now, const std::string& why);
   void keep_past();
   void restore_past(std::string_view text);
@@ -194,7 +177,9 @@ class Actions {
   std::deque<Requeue> requeued_;
   std::deque<std::pair<SimTime, std::string>> bad_;     // nodes that were proposed to be drained
   std::map<std::string, SimTime, std::less<>> lifted_;  // own drains, by somebody else
-  std::optional<SimTime> breaker_since_;
+  std::optional<SimTime> breaker_since_, foreign_since_;
+  std::string foreign_mark_;
+  std::optional<std::set<std::string>> foreign_marks_;  // at the last reading
   Counts counts_;
 };
 

@@ -485,7 +485,7 @@ void Loop::carry_out(Pool& pool, const VirtualCluster::Decision& decision, SimTi
     if (const auto other = ids_.find(*decision.beside); other != ids_.end())
       proposal.call.shared_with = other->second;
   // What is only recorded does not happen, and is recorded once.
-  const bool acts = actions_.settings().modes.of(area_of(proposal.call)) >= Mode::approve;
+  const bool acts = actions_.mode_of(area_of(proposal.call)) >= Mode::approve;
   pool.surprised = pool.surprised || !acts;
   if (!acts && !shadowed_.insert(decision.job).second) return;
   const auto action = actions_.propose(std::move(proposal), now);

@@ -43,7 +43,12 @@ Result<ActionCall> undoing(const Action& action) {
 }  // namespace
 
 Result<std::int64_t> Actions::request(ActionCall call, const std::string& by, SimTime now) {
-  const Mode mode = settings_.modes.of(area_of(call));
+  const Mode mode = mode_of(area_of(call));
+  if (mode != Mode::act && foreign_since_)
+    return fail(ErrorCode::conflict,
+                fmt::format("another instance acts on this cluster (\"{}\"): nothing is called "
+                            "until an operator closes the breaker",
+                            foreign_mark_));
   if (mode != Mode::act)
     return fail(ErrorCode::conflict,
                 fmt::format("setting mode.order is {}: jobs are submitted and cancelled where "
@@ -64,7 +69,7 @@ Result<void> Actions::approve(std::int64_t id, const std::string& by, SimTime no
     return fail(ErrorCode::conflict,
                 fmt::format("action {} is {}: only what is waiting can be approved", id,
                             name_of(action->state())));
-  if (const Mode mode = settings_.modes.of(area_of(action->call));
+  if (const Mode mode = mode_of(area_of(action->call));
       settings_.rules.obeys_modes && (mode == Mode::observe || mode == Mode::shadow))
     return fail(ErrorCode::conflict,
                 fmt::format("nothing leaves the program in mode {}; action {} can be rejected",

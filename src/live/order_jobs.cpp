@@ -49,7 +49,7 @@ void Loop::propose_orders(SimTime now) {
     proposal.call.order = wish.order;
     proposal.why = {std::move(wish.why)};
     proposal.before = std::to_string(attempt->seen.order);
-    const bool leaves = actions_.settings().modes.order >= Mode::approve;
+    const bool leaves = actions_.mode_of(Area::order) >= Mode::approve;
     if (actions_.propose(std::move(proposal), now) && leaves)
       ordering_->sets(wish.id, attempt->seen.submitted, wish.order);
   }

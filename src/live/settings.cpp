@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
+
 #include "base/text.hpp"
 
 namespace schedmate::live {
@@ -52,6 +55,21 @@ bool disturbs(ActionKind kind) {
 
 std::string mark_of(const Settings& settings, std::int64_t action) {
   return fmt::format("schedmate:{}/{}", settings.instance, action);
+}
+
+bool is_foreign_mark(const Settings& settings, std::string_view text) {
+  constexpr std::string_view of_any = "schedmate:";
+  if (!text.starts_with(of_any)) return false;
+  const std::string_view rest = text.substr(of_any.size());
+  const std::size_t slash = rest.find('/');
+  const auto is_of_name = [](char each) {
+    return std::isalnum(static_cast<unsigned char>(each)) != 0 || each == '-' || each == '.' ||
+           each == '_';
+  };
+  return slash != std::string_view::npos && slash + 1 < rest.size() &&
+         std::isdigit(static_cast<unsigned char>(rest[slash + 1])) != 0 &&
+         std::ranges::all_of(rest.substr(0, slash), is_of_name) &&
+         rest.substr(0, slash) != settings.instance;
 }
 
 std::optional<std::int64_t> marked_by(const Settings& settings, std::string_view text) {

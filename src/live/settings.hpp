@@ -66,11 +66,14 @@ struct Rules {
   bool tells_once = true;       ///< lives are kept, so that none is told again
   bool leaves_orders = true;    ///< an order that somebody else has set is left alone
   bool counts_starts = true;    ///< starts that are on their way hold their GPUs
+  bool one_instance = true;     ///< nothing is called while another instance acts
   bool halves_suspects = true;  ///< of nodes that fail a test together each half is tested
 };
 
 struct Settings {
-  std::string instance = "schedmate";  ///< in marks: letters, digits, '-', '.' and '_'
+  std::string cluster = "schedmate";  ///< its name, for people
+  /// In marks, no other daemon's: letters, digits, '-', '.' and '_'.
+  std::string instance = "schedmate";
   Modes modes;
   Caps caps;
   Waits waits;
@@ -83,6 +86,8 @@ struct Settings {
 
 /// "schedmate:INSTANCE/ACTION": what marks a drain or a hold as an action's own.
 [[nodiscard]] std::string mark_of(const Settings& settings, std::int64_t action);
+/// Whether it begins with the mark of another instance's action.
+[[nodiscard]] bool is_foreign_mark(const Settings& settings, std::string_view text);
 /// The action whose mark begins the text; nothing for the marks of others.
 [[nodiscard]] std::optional<std::int64_t> marked_by(const Settings& settings,
                                                     std::string_view text);

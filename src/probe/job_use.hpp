@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <schedmate/result.hpp>
 #include <vector>
 
 #include "base/document.hpp"
@@ -47,6 +48,10 @@ class JobUse {
   /// Of the readings without another job on the GPU.
   [[nodiscard]] UseSummary alone() const;
 
+  /// For a file, and back. Errors: invalid.
+  [[nodiscard]] Document kept() const;
+  [[nodiscard]] static Result<JobUse> restored(const Document& kept);
+
  private:
   // Tenths of a percent, so that the order of readings does not matter.
   struct Sums {
@@ -73,6 +78,9 @@ class JobUse {
     void add(const UseReading& reading);
     [[nodiscard]] UseSummary summary() const;
   };
+  template <class Self, class Visit>
+  static void visit_numbers(Self& use, Visit&& visit);
+
   std::int64_t span_s_ = 10;
   std::vector<Sums> spans_;
   Totals all_, alone_;

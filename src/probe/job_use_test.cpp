@@ -102,4 +102,34 @@ TEST_CASE("a thousand GPUs for a year do not overflow a point") {
   for (const auto& point : use.series()) CHECK(point.gpu_pct == 100.0);
 }
 
+TEST_CASE("what is kept of a use is all of it, and what is damaged is none") {
+  Random random(3);
+  JobUse use;
+  for (int i = 0; i < 2000; ++i) {
+    UseReading each = reading(random.below(500'000), static_cast<double>(random.below(101)));
+    each.shared = random.below(3) == 0;
+    if (random.below(5) == 0) each.memory_used_mib.reset();
+    use.add(each);
+  }
+  auto again = JobUse::restored(Document::parse(use.kept().dump()));
+  REQUIRE(again);
+  for (int i = 0; i < 2; ++i) {
+    CHECK(use_document(*again) == use_document(use));
+    CHECK(use_document(again->alone()) == use_document(use.alone()));
+    for (JobUse* const each : {&use, &*again}) each->add(reading(700'000, 33));  // it goes on
+  }
+  const JobUse empty;
+  REQUIRE(JobUse::restored(empty.kept()));
+  const Document kept = use.kept();
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    Document damaged = kept;
+    damaged[i] = random.below(2) == 0 ? Document(-1) : Document("x");
+    CHECK(!JobUse::restored(damaged));
+    damaged.erase(i);
+    CHECK(!JobUse::restored(damaged));
+  }
+  for (const char* text : {"null", "[]", "{}", "[0]", "[18446744073709551615]", "[241]", "[0, 9]"})
+    CHECK(!JobUse::restored(Document::parse(text)));
+}
+
 }  // namespace schedmate::probe

@@ -52,7 +52,7 @@ Result<Embedder> open_embedder(const settings::Session& session) {
   return embedder;
 }
 
-Result<HistoryAccess> open_history(const settings::Session& session) {
+Result<HistoryAccess> open_history(const settings::Session& session, const StoreOptions& options) {
   if (keeps_nothing(session))
     return open_store(in_memory).map([](std::unique_ptr<Store> store) {
       return HistoryAccess{std::move(store), Role::cluster_operator};
@@ -60,7 +60,7 @@ Result<HistoryAccess> open_history(const settings::Session& session) {
   const auto owner = settings::make_state_folder(session);
   if (!owner) return tl::unexpected(owner.error());
   const std::string given = session.settings.text("store");
-  auto store = open_store(given.empty() ? "sqlite:" + file_of(session) : given);
+  auto store = open_store(given.empty() ? "sqlite:" + file_of(session) : given, options);
   if (!store) return tl::unexpected(store.error());
   return HistoryAccess{std::move(*store), *owner ? Role::cluster_operator : Role::owner};
 }

@@ -21,7 +21,8 @@ struct HistoryAccess {
 
 /// Makes the state directory (rights 0700) when it is absent and the store is not `memory`. Errors:
 /// as open_state().
-[[nodiscard]] Result<HistoryAccess> open_history(const settings::Session& session);
+[[nodiscard]] Result<HistoryAccess> open_history(const settings::Session& session,
+                                                 const StoreOptions& options = {});
 /// The same for a history that is there; nothing is made.
 [[nodiscard]] Result<std::optional<HistoryAccess>> find_history(const settings::Session& session);
 

@@ -95,7 +95,7 @@ class Putting {
 /// The history opens after the reading: a file that cannot be read leaves no state folder.
 Result<void> put_all(const settings::Session& session, std::size_t count,
                      const std::function<JobRecord(std::size_t)>& make) {
-  const auto history = open_history(session);
+  const auto history = open_history(session, {.cache_mib = StoreOptions::import_cache_mib});
   if (!history) return tl::unexpected(history.error());
   const settings::ShowProgress progress = session.progress("importing");
   Putting putting(*history->store);

@@ -186,6 +186,9 @@ constexpr std::array rows{
         "empty: only SchedMate does"},
     SettingRow{"cluster.replay.speed", SettingKind::whole, "0", "1000000",
                "schedmated: how many times as fast as real a replay runs; 0: as fast as it can"},
+    SettingRow{"cluster.replay.bad_nodes", SettingKind::names, "", "",
+               "schedmated: NODE:FROM_S:UNTIL_S, nodes of a replay on which jobs and tests fail "
+               "between these seconds of the trace, or always"},
     SettingRow{"mode.order", SettingKind::choice, "shadow", "observe|shadow|approve|act",
                "schedmated: may it start jobs and change their order"},
     SettingRow{"mode.recover", SettingKind::choice, "shadow", "observe|shadow|approve|act",
@@ -229,6 +232,13 @@ constexpr std::array rows{
                "owner is told"},
     SettingRow{"recover.test_timeout_s", SettingKind::whole, "300", "86400",
                "schedmated: how long a test of nodes may take, in seconds"},
+    SettingRow{
+        "notify.webhook", SettingKind::text, "", "",
+        "schedmated: URL to which a message for the owner of a job is posted as JSON; empty: "
+        "none"},
+    SettingRow{"notify.mail_command", SettingKind::text, "", "",
+               "schedmated: command for /bin/sh that sends the mail of its standard input; empty: "
+               "none"},
     SettingRow{
         "reader.socket", SettingKind::text, "", "",
         "schedmated: socket of schedmate-reader, which reads logs and trees for users; empty: "

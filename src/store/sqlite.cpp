@@ -273,6 +273,7 @@ Result<std::unique_ptr<Store>> open_sqlite(const std::string& where, const Store
       Database::open({.path = where, .busy_timeout = options.busy_timeout, .what = "store"});
   if (!database) return tl::unexpected(database.error());
   if (auto ready = prepare_schema(**database); !ready) return tl::unexpected(ready.error());
+  (*database)->run(fmt::format("PRAGMA cache_size = -{}", options.cache_mib << 10U));
   std::string identity;
   {
     Query query(**database, "SELECT value FROM meta WHERE name = 'identity'");

@@ -58,12 +58,11 @@ ALTER TABLE details ADD COLUMN use TEXT NOT NULL DEFAULT '';
 constexpr std::array steps = {jobs_schema, cache_schema, failure_schema, accounting_schema};
 
 // WAL: readers do not wait for writers. FULL: a commit is on the disk before it is acknowledged.
-// 256 MiB of pages and a long journal: an import touches most pages of the indexes with each batch,
-// and would write them again and again.
+// A long journal: an import touches most pages of the indexes with each batch, and would write them
+// again and again.
 constexpr const char* pragmas = R"(
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = FULL;
-PRAGMA cache_size = -262144;
 PRAGMA wal_autocheckpoint = 8192;
 PRAGMA temp_store = MEMORY;
 )";

@@ -4,10 +4,13 @@
 Needs root, since the reader reads as the owner; without: skipped."""
 import atexit
 import collections
+import http.server
+import json
 import os
 import pwd
 import subprocess
 import sys
+import threading
 
 from readings_test import OWNER, TellingCluster, expect
 from site_of import Site
@@ -115,6 +118,47 @@ def progress(programs):
     site.end()
 
 
+def owners_are_told(programs):
+    site = site_with(programs, OF_PROGRAM, 100)
+    text = site.config.read_text().replace('order = "act"\n', 'order = "act"\nnotify = "act"\n')
+    site.config.write_text(text)
+    process = site.start()
+    site.wait(site.answers, "it answers")
+    reasons = site.ask("GET", "/readyz")[1]["reasons"]
+    expect(f"where nobody can be told that is said: {reasons}", any("notify.webhook" in each for each in reasons))
+    process.terminate()
+    process.wait()
+    posted = []
+
+    class Hook(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            posted.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *words):
+            pass
+
+    hook = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hook)
+    threading.Thread(target=hook.serve_forever, daemon=True).start()
+    mails = site.folder / "mails"
+    site.config.write_text(text + f'[notify]\nwebhook = "http://127.0.0.1:{hook.server_port}/hook"\nmail_command = "cat >>{mails}"\n')
+    process = site.start()
+    site.wait(site.answers, "it answers again")
+    site.wait(lambda: len(posted) >= 3, "owners are told of failures")
+    expect(f"by the webhook: {posted[0]}", posted[0]["schema"] == "schedmate.notice.v1" and posted[0]["user"] == OWNER
+           and f"Job {posted[0]['job']}" in posted[0]["text"] and "ended as FAILED" in posted[0]["text"])
+    site.wait(lambda: mails.read_text().count(f"To: {OWNER}") >= 3, "and by mail")
+    site.wait(lambda: all(each["state"] == "verified" for each in site.ask("GET", "/api/v1/actions?limit=1000")[1]["actions"]
+                          if each["call"]["kind"] == "notify" and each["mode"] == "act"), "each is on record")
+    told = collections.Counter(each["job"] for each in posted)
+    expect("nobody is told twice", set(told.values()) == {1})
+    process.terminate()
+    process.wait()
+    hook.shutdown()
+    site.end()
+
+
 if __name__ == "__main__":
     if os.geteuid() != 0:
         print("skipped: needs root")
@@ -123,3 +167,4 @@ if __name__ == "__main__":
     failures_of_the_program(programs, sys.argv[3])
     failures_of_a_machine(programs)
     progress(programs)
+    owners_are_told(programs)

@@ -15,6 +15,11 @@ import time
 
 class Site:
     def __init__(self, daemon, trace, jobs, settings, listen=""):
+        self.prepare(daemon, trace, jobs, settings, listen)
+        self.serve()
+
+    def prepare(self, daemon, trace, jobs, settings, listen=""):
+        """Its files."""
         self.daemon = daemon
         self.folder = pathlib.Path(tempfile.mkdtemp())
         self.state = self.folder / "state"
@@ -27,7 +32,10 @@ class Site:
         self.config.write_text(
             f'state_dir = "{self.state}"\n[listen]\nunix = "{self.folder}/api.sock"\n{listen or self.door()}\n[cluster]\nname = "venus"\n'
             f'[cluster.replay]\ntrace = "helios:{self.folder}/jobs.csv"\nfile = "{self.folder}/cluster.toml"\n' + settings)
-        self.replay = subprocess.Popen([daemon, "--config", self.config, "--replay"], stderr=subprocess.DEVNULL)
+
+    def serve(self):
+        """The cluster."""
+        self.replay = subprocess.Popen([self.daemon, "--config", self.config, "--replay"], stderr=subprocess.DEVNULL)
         atexit.register(self.replay.kill)
         self.wait(lambda: (self.state / "replay.sock").exists(), "the replay listens")
 

@@ -246,6 +246,12 @@ def use_of_job(house):
     site.wait(lambda: use() and use()["readings"] >= 3, "the job's use is measured")
     expect(f"with its mean: {json.dumps(use())[:160]}", use()["gpu_pct_mean"] == 55 and use()["series"])
     probe.kill()
+    probe.wait()
+    before = use()
+    house.daemon.terminate()
+    house.daemon.wait()
+    house.start()
+    expect("a daemon that comes back goes on with it", use() and use()["readings"] >= before["readings"])
 
 
 def main():

@@ -105,7 +105,7 @@ void People::at_nodes() {
     const std::string node = some_node(human_drains);
     if (const auto* const found = cluster.find_node(node); found->drain.empty())
       cluster.human_drains(node, town_.dice.of(human_drains).below(3) == 0
-                                     ? "schedmate:elsewhere/4 of another site"
+                                     ? "schedmate:elsewhere, of another site"
                                      : fmt::format("alice {}", ++marks_));
   }
   if (town_.dice.strikes(human_undrains, 0.05)) cluster.human_undrains(some_node(human_undrains));

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What reaches the daemon's thread.
+
+#include <memory>
+#include <variant>
+
+#include "daemon/forecasts.hpp"
+#include "daemon/probe_desk.hpp"
+#include "http/server.hpp"
+#include "live/events.hpp"
+#include "replay/remote.hpp"
+
+namespace schedmate::daemon {
+
+/// Somebody at the front door.
+struct Visit {
+  http::Request request;
+  std::shared_ptr<http::Answer> answer;
+};
+struct Reported {
+  ProbeMessage message;
+  std::shared_ptr<http::Answer> answer;
+};
+struct Foreseen {
+  Result<Forecast> forecast;
+};
+struct Advanced {
+  Result<replay::RemoteCluster::Time> time;
+};
+struct Learned {
+  std::uint64_t loop;  ///< which one asked
+  live::Studied studied;
+};
+using Arrival = std::variant<live::Event, Visit, Reported, Advanced, Foreseen, Learned>;
+
+}  // namespace schedmate::daemon

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/fit.hpp"
+
+#include <fmt/format.h>
+
+namespace schedmate::daemon {
+
+std::vector<std::string> fit_to(const Abilities& abilities, const Notices& notices,
+                                live::LoopOptions& options) {
+  std::vector<std::string> lacks;
+  const auto fit = [&](Mode& mode, const char* name, const std::string& lack) {
+    if (lack.empty() || mode < Mode::approve) return;
+    mode = Mode::shadow;
+    lacks.push_back(fmt::format("{} acts as shadow: {}", name, lack));
+  };
+  live::Modes& modes = options.settings.modes;
+  fit(modes.notify, "mode.notify", notices.lack());
+  if (abilities.lack(ActionKind::start).empty()) {
+    options.ordering.reset();
+    return lacks;
+  }
+  options.pool = {};
+  options.profiling = {};
+  if (options.ordering && options.ordering->work == nullptr) options.ordering.reset();
+  fit(modes.order, "mode.order", abilities.lack(ActionKind::set_order));
+  return lacks;
+}
+
+}  // namespace schedmate::daemon

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What the settings ask for, cut to what this cluster can do.
+
+#include <schedmate/connector.hpp>
+#include <string>
+#include <vector>
+
+#include "daemon/notices.hpp"
+#include "live/loop.hpp"
+
+namespace schedmate::daemon {
+
+/// Where the cluster starts jobs itself nobody else does: SchedMate orders them. Modes of what
+/// cannot be done are shadow from here on; gives which and why, in words.
+[[nodiscard]] std::vector<std::string> fit_to(const Abilities& abilities, const Notices& notices,
+                                              live::LoopOptions& options);
+
+}  // namespace schedmate::daemon
