@@ -39,13 +39,14 @@ std::vector<Plant> planted() {
           {"own_marks_only", {"own_marks_only"}},
           {"humans_win", {"humans_win"}},
           {"two_witnesses", {"two_witnesses"}},
+          {"halves_suspects", {"two_witnesses"}},
           {"caps", {"caps"}},
           {"breaker", {"breaker"}},
           {"fail_open", {"settles"}},  // a hold stays
           {"obeys_modes", {"obeys_modes"}},
           {"tells_once", {"tells_once"}},
           // The journal goes back to an earlier state: what was done is done again, or unknown.
-          {"synchronous", {"ambiguous_stops", "one_writer", "settles", "record_first"}},
+          {"synchronous", {"ambiguous_stops", "one_writer", "settles", "record_first", "orders"}},
           {"rewrite_log", {"ambiguous_stops", "one_writer", "settles", "record_first", "chain"}},
           {"one_transaction", {"chain"}},
           {"keeps_open", {"compaction", "chain"}},
