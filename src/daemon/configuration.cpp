@@ -203,7 +203,7 @@ live::Settings acting(const Settings& settings) {
 std::optional<std::string> host_of(std::string_view name) {
   const std::string host = lower_case(name);
   const bool is_bare_six = std::ranges::count(host, ':') > 1 && !host.starts_with('[');
-  const std::string made = is_bare_six ? '[' + host + ']' : host;
+  std::string made = is_bare_six ? '[' + host + ']' : host;
   const bool is_six = made.starts_with('[') && made.ends_with(']');
   const auto fits = [&](unsigned char c) {
     return std::isalnum(c) != 0 || c == '-' || c == '.' || c == '_' || (is_six && c == ':');

@@ -116,9 +116,14 @@ Result<live::CodeFound> Historian::advise(std::span<const SeenJob> alike,
   request.time_limit_s = job.limit.count();
   request.submit_s = std::max<std::int64_t>(0, seconds_of(job.submitted));
   request.record = true;
+  const auto end = end_of(job);
+  if (!end) return tl::unexpected(end.error());
   auto advice =
       service::advise_on(session_, **state, request, service::redacted(*std::move(facts)));
   if (!advice) return tl::unexpected(advice.error());
+  if (*end)
+    if (auto done = (*state)->store->finish(job.id, **end); !done)
+      return tl::unexpected(done.error());
   if (auto kept = record_alike(alike); !kept) return tl::unexpected(kept.error());
   return code_found(*advice);
 }
@@ -135,8 +140,19 @@ Result<void> Historian::record_alike(std::span<const SeenJob> alike) {
     JobRecord& record = records.emplace_back(**first);
     record.id = job.id;
     record.submit = std::max(SimTime(), job.submitted);
+    auto end = end_of(job);
+    if (!end) return tl::unexpected(end.error());
+    record.outcome = std::move(*end);
   }
   return store.put_many(records);
+}
+
+Result<std::optional<Outcome>> Historian::end_of(const SeenJob& job) {
+  if (!ended_.contains(job.id)) return std::nullopt;
+  const auto known = (*state())->store->get(job.id);
+  if (!known) return tl::unexpected(known.error());
+  const bool is_it = *known && (*known)->submit == std::max(SimTime(), job.submitted);
+  return is_it ? (*known)->outcome : std::nullopt;
 }
 
 /// Those that were never advised come in one transaction: there may be very many.
@@ -145,7 +161,10 @@ Result<void> Historian::remember(std::span<const Ended> ends) {
   if (!state) return tl::unexpected(state.error());
   Store& store = *(*state)->store;
   std::map<std::string, JobRecord> fresh;
+  constexpr std::size_t most_ended = 20'000;
+  if (ended_.size() > most_ended) ended_.clear();
   for (const Ended& end : ends) {
+    if (!end.job.command.empty()) ended_.insert(end.job.id);
     const auto known = store.get(end.job.id);
     if (!known) return tl::unexpected(known.error());
     const bool is_there = *known && (*known)->submit == std::max(SimTime(), end.job.submitted);

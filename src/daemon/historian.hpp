@@ -6,6 +6,10 @@
 
 #include <optional>
 #include <schedmate/connector.hpp>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "base/document.hpp"
 #include "live/lives.hpp"
@@ -40,10 +44,13 @@ class Historian {
 
  private:
   Result<void> record_alike(std::span<const SeenJob> alike);
+  /// How a job ended that is advised on only now; nothing: it has not.
+  Result<std::optional<Outcome>> end_of(const SeenJob& job);
   Result<const service::AdvisorState*> state();
 
   settings::Session session_;
   std::optional<service::AdvisorState> state_;  // opened when first needed
+  std::set<std::string> ended_;                 // ids of the last ones
 };
 
 }  // namespace schedmate::daemon

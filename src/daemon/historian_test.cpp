@@ -117,6 +117,20 @@ TEST_CASE("how a job ended is kept with its progress and cause, once however oft
   CHECK(!kept(site, "8"));
 }
 
+TEST_CASE("advice that comes after the end leaves that as it is") {
+  testing::ClusterSite site;
+  Historian historian(site.session());
+  const std::vector<SeenJob> alike{training("1", 1000), training("2", 1001), training("3", 1002)};
+  testing::need(historian.remember({ended(alike[0], Seconds(10))}));
+  testing::need(historian.remember({ended(alike[1], Seconds(20))}));
+  (void)testing::need(historian.advise(alike, facts()));
+  CHECK(kept(site, "1")->advice);
+  CHECK(kept(site, "1")->outcome->duration == Seconds(10));
+  CHECK(kept(site, "2")->advice);
+  CHECK(kept(site, "2")->outcome->duration == Seconds(20));
+  CHECK(!kept(site, "3")->outcome);
+}
+
 TEST_CASE("many ends are kept at once, whether their jobs were advised on or not") {
   testing::ClusterSite site;
   Historian historian(site.session());

@@ -242,7 +242,7 @@ Result<std::vector<Action>> read_actions(const JournalFile& file, const ActionsW
       "AND (?3 = '' OR state = ?3){} ORDER BY id DESC LIMIT ?4",
       is_open ? " AND ended = 0" : "");
   {
-    Query rows(**database, text.c_str());
+    Query rows(**database, text);
     rows.bind(wanted.since)
         .bind(wanted.before)
         .bind(wanted.state ? name_of(*wanted.state) : "")
