@@ -103,7 +103,7 @@ TEST_CASE("a disk that lies loses records, and calls still obey the rules") {
   Options options;
   options.faults = testing::need(fault_set_of("kill,power_cut,lost_sync,human_drains"));
   std::int64_t losses = 0;
-  for (options.seed = 1; options.seed <= 40; ++options.seed) {
+  for (options.seed = 1; options.seed <= 60; ++options.seed) {
     const Outcome outcome = run(options);
     CHECK_MESSAGE(!outcome.violation, options.seed << ": " << outcome.violation->what);
     losses += outcome.losses;
