@@ -32,14 +32,14 @@ Result<int> list_actions(const CommandCall& call, const client::DaemonClient& da
                          const ActionsFlags& flags) {
   const std::string path = "/api/v1/actions";
   Query query{{"state", flags.state}, {"since", flags.since}};
+  const std::size_t most = flags.limit.empty() ? 20 : std::stoull(flags.limit);
   if (call.json) {
-    query.insert(query.end(), {{"limit", flags.limit}, {"cursor", flags.cursor}});
+    query.insert(query.end(), {{"limit", most == 0 ? "" : flags.limit}, {"cursor", flags.cursor}});
     return show(call, client::ask(daemon, {.path = path + query_of(query)}, "schedmate.actions.v1"),
                 {});
   }
-  const auto actions = all_pages(daemon, {path, query, "schedmate.actions.v1", "actions"});
+  const auto actions = all_pages(daemon, {path, query, "schedmate.actions.v1", "actions", most});
   if (!actions) return tl::unexpected(actions.error());
-  const std::size_t most = flags.limit.empty() ? 20 : std::stoull(flags.limit);
   call.console.text(
       screen::actions_text(*actions, screen::screen_style(call.session.environment), most));
   return 0;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "screen/fields.hpp"
@@ -63,7 +64,9 @@ Result<std::vector<Document>> all_pages(const client::DaemonClient& daemon, cons
   constexpr int most_pages = 100;
   std::vector<Document> all;
   Query query = list.query;
-  query.emplace_back("limit", "5000");
+  constexpr std::size_t most_of_page = 5000;
+  const std::size_t wanted = list.enough > 0 ? list.enough + 1 : most_of_page;
+  query.emplace_back("limit", std::to_string(std::min(wanted, most_of_page)));
   query.emplace_back("cursor", "");
   for (int i = 0; i < most_pages; ++i) {
     auto page = client::ask(daemon, {.path = list.path + query_of(query)}, list.schema);
@@ -72,6 +75,7 @@ Result<std::vector<Document>> all_pages(const client::DaemonClient& daemon, cons
       for (Document& each : *found) all.push_back(std::move(each));
     std::string next = screen::word(*page, "next");
     if (next.empty() || next == query.back().second) break;
+    if (list.enough > 0 && all.size() > list.enough) break;
     query.back().second = std::move(next);
   }
   return all;

@@ -46,8 +46,9 @@ struct PagedList {
   Query query;
   std::string_view schema;  ///< of a page
   const char* key;          ///< of the list in it
+  std::size_t enough = 0;   ///< one more than so many are asked for; 0: all
 };
-/// The documents of all pages, at most half a million. Errors: as client::ask().
+/// The documents of its pages, at most half a million. Errors: as client::ask().
 [[nodiscard]] Result<std::vector<Document>> all_pages(const client::DaemonClient& daemon,
                                                       const PagedList& list);
 

@@ -22,15 +22,15 @@ Result<int> print_jobs(const CommandCall& call, const JobsFlags& flags) {
   const auto daemon = client::daemon_of(call.session, flags.which);
   if (!daemon) return tl::unexpected(daemon.error());
   Query query{{"state", flags.state}, {"user", flags.user}, {"since", flags.since}};
+  const std::size_t most = flags.limit.empty() ? 20 : std::stoull(flags.limit);
   if (call.json) {
-    query.insert(query.end(), {{"limit", flags.limit}, {"cursor", flags.cursor}});
+    query.insert(query.end(), {{"limit", most == 0 ? "" : flags.limit}, {"cursor", flags.cursor}});
     return show(
         call, client::ask(*daemon, {.path = "/api/v1/jobs" + query_of(query)}, "schedmate.jobs.v1"),
         {});
   }
   const auto jobs = all_pages(*daemon, {"/api/v1/jobs", query, "schedmate.jobs.v1", "jobs"});
   if (!jobs) return tl::unexpected(jobs.error());
-  const std::size_t most = flags.limit.empty() ? 20 : std::stoull(flags.limit);
   call.console.text(screen::live_jobs_text(*jobs, cluster_now(*daemon),
                                            screen::screen_style(call.session.environment), most));
   return 0;

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/answers.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
@@ -36,17 +34,6 @@ http::Reply changes(const http::Request& request, const http::EventLog& events) 
 
 }  // namespace
 
-void put_instant(Document& document, const std::string& name, std::optional<SimTime> when) {
-  document[name] = nullptr;
-  document[name + "_s"] = nullptr;
-  if (!when) return;
-  document[name + "_s"] = seconds_of(*when);
-  const std::time_t unix_s = seconds_of(*when);
-  std::tm utc{};
-  if (::gmtime_r(&unix_s, &utc) != nullptr)
-    document[name] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", utc);
-}
-
 http::Reply not_found(std::string what) {
   return http::error_reply(Error{ErrorCode::not_found, std::move(what)});
 }
@@ -63,11 +50,16 @@ std::size_t limit_of(const http::Request& request) {
 }
 
 std::optional<http::Reply> wrong_number(const http::Request& request) {
-  for (const char* name : {"since", "limit", "tail"})
-    if (const auto found = request.query.find(name);
-        found != request.query.end() && !parse_number<std::int64_t>(found->second))
-      return http::error_reply(Error{
-          ErrorCode::invalid, fmt::format("query parameter {}: a whole number is expected", name)});
+  for (const char* name : {"since", "limit", "tail"}) {
+    const auto found = request.query.find(name);
+    if (found == request.query.end()) continue;
+    const bool counts = std::string_view(name) == "limit";
+    const auto number = parse_number<std::int64_t>(found->second);
+    if (!number || (counts && *number < 1))
+      return http::error_reply(
+          Error{ErrorCode::invalid, fmt::format("query parameter {}: a whole number{} is expected",
+                                                name, counts ? " of at least 1" : "")});
+  }
   return std::nullopt;
 }
 

@@ -46,6 +46,8 @@ struct State {
   FirstForecasts::Counts foretold{};   ///< starts
   const ProbeDesk* desk = nullptr;     ///< null: probes are not heard
   std::int64_t wall_s = 0;             ///< since 1970, by this machine's clock
+  bool starts_jobs = false;            ///< the cluster starts none itself
+  std::string trouble{};  ///< why the cluster is not seen, so all this is old; "": it is
 };
 
 /// What an operator has decided; nothing where the request is no such. Errors: invalid.

@@ -38,10 +38,12 @@ http::Reply wrong_state(const std::string& word) {
 }  // namespace
 
 Document shown_action(const Action& action) {
-  if (action.call.kind != ActionKind::submit) return action_document(action);
   Action shown = action;
-  shown.call.text = service::redacted(action.call.text);
+  if (action.call.kind == ActionKind::submit) shown.call.text = service::redacted(action.call.text);
   Document made = action_document(shown);
+  for (std::size_t i = 0; i < action.steps.size(); ++i)
+    put_instant(made["steps"][i], "when", action.steps[i].when);
+  if (action.call.kind != ActionKind::submit) return made;
   constexpr std::string_view before = "job ";  // of the note that says which job it is
   const std::string& note = action.steps.back().note;
   const bool is_there = action.state() == ActionState::verified && note.starts_with(before);
@@ -51,25 +53,36 @@ Document shown_action(const Action& action) {
 
 std::optional<Action> find_action(std::int64_t id, const State& state) {
   if (const Action* const open = state.loop.actions().find(id)) return *open;
-  auto kept = journal::read_actions({state.journal}, id - 1, 1);
-  if (!kept || kept->empty() || kept->front().id != id) return std::nullopt;
+  auto kept = journal::read_actions({state.journal}, std::vector{id});
+  if (!kept || kept->empty()) return std::nullopt;
   return std::move(kept->front());
 }
 
 http::Reply actions_reply(const http::Request& request, const State& state) {
-  const std::string word = query(request, "state");
-  if (!word.empty() && !action_state_of(word)) return wrong_state(word);
-  const auto since = parse_number<std::int64_t>(query(request, "since")).value_or(0);
-  const auto after = std::max(since, parse_number<std::int64_t>(query(request, "cursor"))
-                                         .value_or(std::min<std::int64_t>(since, 0)));
+  const std::string word = query(request, "state"), cursor = query(request, "cursor");
+  journal::ActionsWanted wanted{
+      .since = parse_number<std::int64_t>(query(request, "since")).value_or(0),
+      .before = parse_number<std::int64_t>(cursor).value_or(0),
+      .state = action_state_of(word)};
+  if (!word.empty() && !wanted.state) return wrong_state(word);
+  if (!cursor.empty() && wanted.before < 1)
+    return http::error_reply(
+        Error{ErrorCode::invalid, "query parameter cursor: `next` of the page before is expected"});
   const std::size_t limit = limit_of(request);
-  const auto kept = journal::read_actions({state.journal}, after, limit);
+  // Who sees few of them reads on, so far and no farther in one request.
+  constexpr std::size_t most_hidden = 1000;
+  const bool sees_all = request.caller.role == Role::cluster_operator;
+  wanted.limit = limit + 1 + (sees_all ? 0 : most_hidden);
+  const auto kept = journal::read_actions({state.journal}, wanted);
   if (!kept) return http::error_reply(kept.error());
-  Document list = Document::array();
-  for (const Action& action : *kept)
-    if (may_see(request, action, state) && (word.empty() || name_of(action.state()) == word))
-      list.push_back(shown_action(action));
-  const Document next = kept->size() < limit ? Document(nullptr) : Document(kept->back().id);
+  Document list = Document::array(), next = nullptr;
+  std::int64_t last = 0;
+  for (std::size_t i = 0; i < kept->size() && next.is_null(); ++i) {
+    const Action& action = (*kept)[i];
+    if (i + 1 == wanted.limit || list.size() == limit) next = last;
+    if (next.is_null() && may_see(request, action, state)) list.push_back(shown_action(action));
+    last = action.id;
+  }
   return http::json_reply(
       {{"schema", "schedmate.actions.v1"}, {"actions", std::move(list)}, {"next", next}});
 }
@@ -122,6 +135,8 @@ std::optional<http::Reply> past_decision(const live::Decided& asked, const State
   const auto action = find_action(asked.action, state);
   if (!action) return std::nullopt;
   const bool undoes = asked.what == live::Decided::What::undo;
+  if (undoes && action->state() == ActionState::verified)
+    if (const auto call = live::undoing(*action); !call) return http::error_reply(call.error());
   return http::error_reply(
       Error{ErrorCode::conflict,
             fmt::format("action {} is {}, its end: {}", action->id, name_of(action->state()),

@@ -98,6 +98,25 @@ Document actions_of(const SeenJob& seen, const State& state) {
   return all;
 }
 
+/// Not by the cluster, but by what an operator has decided, or is still to decide; null: neither.
+Document blocked_by_mode(const SeenJob& seen, const State& state) {
+  Document made{
+      {"reason", "mode"}, {"text", ""}, {"jobs", Document::array()}, {"jobs_of_others", 0}};
+  const live::Actions& actions = state.loop.actions();
+  const Action* const start = actions.start_of(seen.id);
+  if (start != nullptr && start->state() == ActionState::waiting) {
+    made["reason"] = "approval";
+    made["text"] = fmt::format("its start waits for an operator (action {})", start->id);
+    made["action"] = start->id;
+    return made;
+  }
+  const Mode order = actions.settings().modes.order;
+  if (!state.starts_jobs || order > Mode::shadow) return nullptr;
+  made["text"] = fmt::format(
+      "nobody starts jobs: mode.order is {}, and the cluster starts none itself", name_of(order));
+  return made;
+}
+
 }  // namespace
 
 std::string state_word(const SeenJob& job) {
@@ -216,10 +235,14 @@ http::Reply why_reply(const http::Request& request, const State& state) {
       {"state", state_word(seen)},
       {"blocked_by", nullptr},
       {"eta", state.forecast != nullptr ? eta_of(*state.forecast, seen.id) : Document(nullptr)}};
+  if (seen.phase != JobPhase::queued) return http::json_reply(made);
+  if (Document blocked = blocked_by_mode(seen, state); !blocked.is_null()) {
+    made["blocked_by"] = std::move(blocked);
+    return http::json_reply(made);
+  }
   const auto* const all = state.forecast;
   const auto found = all == nullptr ? decltype(all->jobs.end()){} : all->jobs.find(seen.id);
-  if (seen.phase != JobPhase::queued || all == nullptr || found == all->jobs.end())
-    return http::json_reply(made);
+  if (all == nullptr || found == all->jobs.end()) return http::json_reply(made);
   Document named = Document::array();
   int others = 0;
   for (const std::string& id : found->second.awaited) {

@@ -56,6 +56,27 @@ Result<void> read_host(const Settings& settings, Replay& replay) {
   return {};
 }
 
+Result<void> read_bad_nodes(const Settings& settings, Replay& replay) {
+  constexpr std::string_view key = "cluster.replay.bad_nodes";
+  const SimTime first = replay.trace.jobs.empty() ? at(0) : replay.trace.jobs.front().submit;
+  for (const std::string& text : settings.names(key)) {
+    auto bad = replay::read_bad_node(text, first);
+    if (!bad) return of_setting(key, bad.error());
+    const bool is_known = std::ranges::any_of(replay.cluster.partitions, [&](const auto& each) {
+      const bool is_there = bad->node.starts_with(each.name + "-");
+      const auto number = parse_number<int>(
+          std::string_view(bad->node).substr(is_there ? each.name.size() + 1 : bad->node.size()));
+      return number && *number >= 0 && *number < each.nodes;
+    });
+    if (!is_known)
+      return fail(ErrorCode::invalid,
+                  fmt::format("setting {}: no node {}; they are called VC-NUMBER, from 0 on", key,
+                              bad->node));
+    replay.bad_nodes.push_back(std::move(*bad));
+  }
+  return {};
+}
+
 Result<std::shared_ptr<const Replay>> read_replay(const Settings& settings) {
   const std::string spec = settings.text("cluster.replay.trace");
   if (spec.empty())
@@ -77,6 +98,7 @@ Result<std::shared_ptr<const Replay>> read_replay(const Settings& settings) {
   }
   made->trace = std::move(*trace);
   made->speed = settings.whole("cluster.replay.speed");
+  if (auto bad = read_bad_nodes(settings, *made); !bad) return tl::unexpected(bad.error());
   if (auto host = read_host(settings, *made); !host) return tl::unexpected(host.error());
   return made;
 }
@@ -120,6 +142,11 @@ Result<void> make_loop(const Settings& settings, Configuration& configuration) {
   const std::string spec = settings.text("order.policy");
   auto scheduler = read_policy("order.policy", spec, cluster);
   if (!scheduler) return tl::unexpected(scheduler.error());
+  if (scheduler->handler)
+    return fail(ErrorCode::unsupported,
+                fmt::format("setting order.policy: {}: what is done about failures is set by "
+                            "mode.recover; name the policy without +fh",
+                            spec));
   scheduler->advice.clear();  // it comes with each job, as its code is read
   auto estimator = make_estimator(*scheduler, "last_k", {});
   if (!estimator) return of_setting("order.policy", estimator.error());
@@ -172,6 +199,40 @@ live::Settings acting(const Settings& settings) {
   return made;
 }
 
+/// As Host has it: in small letters, an address of IPv6 in brackets. Nothing: it is no name.
+std::optional<std::string> host_of(std::string_view name) {
+  const std::string host = lower_case(name);
+  const bool is_bare_six = std::ranges::count(host, ':') > 1 && !host.starts_with('[');
+  std::string made = is_bare_six ? '[' + host + ']' : host;
+  const bool is_six = made.starts_with('[') && made.ends_with(']');
+  const auto fits = [&](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '.' || c == '_' || (is_six && c == ':');
+  };
+  const std::string_view inner =
+      is_six ? std::string_view(made).substr(1, made.size() - 2) : std::string_view(made);
+  if (inner.empty() || !std::ranges::all_of(inner, fits)) return std::nullopt;
+  return made;
+}
+
+/// By which TCP may be called: the machine's name, the address, and what else is set.
+Result<void> add_hosts(const Settings& settings, const std::string& machine,
+                       http::ServerOptions& doors) {
+  std::vector<std::string>& hosts = doors.access.hosts;
+  if (auto host = host_of(machine)) hosts.push_back(std::move(*host));
+  if (auto host = host_of(doors.tcp.substr(0, doors.tcp.rfind(':'))))
+    hosts.push_back(std::move(*host));
+  for (const std::string& name : settings.names("listen.names")) {
+    auto host = host_of(name);
+    if (!host)
+      return fail(ErrorCode::invalid,
+                  fmt::format("setting listen.names: '{}': a name or an address, without scheme "
+                              "and port",
+                              name));
+    hosts.push_back(std::move(*host));
+  }
+  return {};
+}
+
 http::ServerOptions doors(const Settings& settings) {
   http::ServerOptions made;
   made.unix_path = settings.text("listen.unix");
@@ -208,6 +269,8 @@ Result<Configuration> configure(const settings::Session& session) {
   made.loop.lives.queue.most_out = 4096;  // few are read at a time, equal ones together
   made.poll = std::chrono::milliseconds(settings.whole("cluster.poll_ms"));
   made.http = doors(settings);
+  if (auto hosts = add_hosts(settings, session.environment.host, made.http); !hosts)
+    return tl::unexpected(hosts.error());
   made.notices = {.cluster = made.loop.settings.cluster,
                   .webhook = settings.text("notify.webhook"),
                   .mail_command = settings.text("notify.mail_command")};

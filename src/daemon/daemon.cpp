@@ -193,7 +193,9 @@ class Daemon {
             foresight_.last(),
             foresight_.counts(),
             desk_.is_open() ? &desk_ : nullptr,
-            seconds_of(surroundings_.clock.wall())};
+            seconds_of(surroundings_.clock.wall()),
+            abilities_.lack(ActionKind::start).empty(),
+            trouble_};
   }
 
   void take(Foreseen& foreseen) {
@@ -234,8 +236,8 @@ class Daemon {
 
   void take(Advanced& advanced) {
     --out_;
-    if (!advanced.time) {
-      blind_ = true;  // that it has a time is no sight of it: a reading is
+    if (!advanced.time) {  // that it has a time is no sight of it: a reading is
+      look(&advanced.time.error());
       last_tick_ = surroundings_.clock.now();
       return;
     }
@@ -249,7 +251,7 @@ class Daemon {
   void take(live::Event& event) {
     --out_;
     if (const auto* const listed = std::get_if<live::Listed>(&event)) {
-      blind_ = !listed->listing;
+      look(listed->listing ? nullptr : &listed->listing.error());
       if (listed->listing) now_ = std::max(now_, listed->listing->now);
     }
     // What was asked of the cluster may have begun something.
@@ -267,6 +269,17 @@ class Daemon {
     Listing& listing = *std::get<live::Listed>(event).listing;
     if (!foresight_.foresee(listing, host ? *host : configuration_.scheduler))
       connector_.ask([listing = std::move(listing)] {});  // it is large: freed where there is time
+  }
+
+  /// Whether it sees the cluster, or why it does not. What changes is told once.
+  void look(const Error* error) {
+    const bool was_blind = !trouble_.empty();
+    blind_ = error != nullptr;
+    const std::lock_guard lock(metrics_mutex_);
+    trouble_ = blind_ ? error->message : "";
+    if (blind_ != was_blind)
+      surroundings_.report(blind_ ? "does not see the cluster; what it shows is old: " + trouble_
+                                  : "sees the cluster again");
   }
 
   void take(Learned& learned) {
@@ -425,8 +438,9 @@ class Daemon {
   }
 
   http::Readiness readiness() const {
-    if (blind_) return {false, {"the cluster does not answer, or was not read yet"}};
     const std::lock_guard lock(metrics_mutex_);
+    if (blind_ && trouble_.empty()) return {false, {"the cluster was not read yet"}};
+    if (blind_) return {false, {"the cluster does not answer: " + trouble_}};
     http::Readiness made{true, lacks_};
     if (!foreign_mark_.empty())
       made.reasons.push_back(fmt::format(
@@ -464,6 +478,7 @@ class Daemon {
   mutable std::mutex metrics_mutex_;
   std::vector<std::string> lacks_;  // what a mode cannot do on this cluster
   std::string foreign_mark_;
+  std::string trouble_;  // why it does not see the cluster; "": it does, or it has not looked yet
   std::vector<http::Metric> metrics_;
   std::optional<Error> failed_;
   Worker connector_, writer_, notifier_;  // they use what stands above, as do those below

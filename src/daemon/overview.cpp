@@ -17,6 +17,7 @@ void put_overview(Document& cluster, const http::Request& request, const State& 
                       {"pack", name_of(modes.pack)},
                       {"annotate", name_of(modes.annotate)},
                       {"notify", name_of(modes.notify)}};
+  cluster["trouble"] = state.trouble.empty() ? Document(nullptr) : Document(state.trouble);
   cluster["actions_waiting"] = std::ranges::count_if(
       actions.all(), [](const auto& each) { return each.second.state() == ActionState::waiting; });
   cluster["first_forecasts"] = {{"before", state.foretold.before},

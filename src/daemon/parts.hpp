@@ -9,13 +9,11 @@
 #include <string_view>
 
 #include "base/document.hpp"
+#include "core/instant.hpp"
 #include "daemon/answers.hpp"
 #include "http/request.hpp"
 
 namespace schedmate::daemon {
-
-/// RFC 3339 beside the seconds: {NAME: "...Z", NAME_s: N}; both null where there is none.
-void put_instant(Document& document, const std::string& name, std::optional<SimTime> when);
 
 [[nodiscard]] http::Reply not_found(std::string what);
 /// A query name whose value is to be a whole number and is none; nothing where all are.

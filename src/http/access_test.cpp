@@ -123,7 +123,7 @@ TEST_CASE("a caller is known by uid on one door and by token on the other") {
   client.send("GET /api/v1/jobs?state=running&user=a%20b+c HTTP/1.0\r\n\r\n");
   const auto by_uid = testing::answered(client.read());
   CHECK(by_uid["user"] == "me");
-  CHECK(by_uid["by"] == fmt::format("uid {}", ::geteuid()));
+  CHECK(by_uid["by"] == fmt::format("me (uid {})", ::geteuid()));
   CHECK(by_uid["query"]["user"] == "a b c");
   const auto by_token = testing::answered(house.ask("GET /api/v1/jobs", house.bob));
   CHECK(by_token["user"] == "bob");

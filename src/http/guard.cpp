@@ -118,7 +118,10 @@ Known known_by_uid(const Peer& peer, const AccessRules& rules) {
   Role role = Role::owner;
   if (among(rules.viewers)) role = Role::viewer;
   if (among(rules.operators)) role = Role::cluster_operator;
-  return {.caller = {peer.user, role, rules.viewers_see_all}, .is_known = true, .by = peer.address};
+  const bool is_named = !peer.user.starts_with("uid:");
+  return {.caller = {peer.user, role, rules.viewers_see_all},
+          .is_known = true,
+          .by = is_named ? fmt::format("{} ({})", peer.user, peer.address) : peer.address};
 }
 
 std::optional<Refused> check_role(const Route& route, const Known& known) {

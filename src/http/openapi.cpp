@@ -48,11 +48,14 @@ Document content(std::string_view types, const Document& schema) {
 Document query_parameter(const Route& row, std::string_view name) {
   const bool is_whole = name == "since" || name == "limit" || name == "tail";
   Document schema{{"type", is_whole ? "integer" : "string"}};
-  if (is_whole)
-    schema["format"] = "int64";
+  if (is_whole) schema["format"] = "int64";
+  if (is_whole && name != "since")
+    schema["minimum"] = name == "limit" ? 1 : 0;
+  else if (name == "cursor" && row.name == RouteName::actions)
+    schema["pattern"] = "^[1-9][0-9]{0,17}$";
   else if (name == "state")
     schema = reference(row.name == RouteName::jobs ? "job_state" : "action_state");
-  else
+  else if (!is_whole)
     schema["pattern"] = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
   return {{"name", name}, {"in", "query"}, {"required", false}, {"schema", std::move(schema)}};
 }

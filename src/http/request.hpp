@@ -39,7 +39,8 @@ struct Request {
   /// has proved anything yet, and the handler reads it once it has checked the seal.
   std::shared_ptr<const Document> json{};
   Caller caller{};
-  std::string by{};  ///< how the caller is known, for records: "uid 1000", "token LABEL", "nobody"
+  std::string
+      by{};  ///< how the caller is known, for records: "ann (uid 1000)", "token LABEL", "nobody"
 };
 
 struct Reply {

@@ -229,16 +229,24 @@ Result<std::vector<AuditEntry>> audit_entries(const JournalFile& file, std::int6
   return entries;
 }
 
-Result<std::vector<Action>> read_actions(const JournalFile& file, std::int64_t since,
-                                         std::size_t limit) {
+Result<std::vector<Action>> read_actions(const JournalFile& file, const ActionsWanted& wanted) {
   const auto database = open_to_read(file);
   if (!database) return tl::unexpected(database.error());
   std::vector<Action> actions;
+  // Whatever is in such a state is found by the index of what has not ended.
+  const bool is_open = wanted.state && *wanted.state != ActionState::verified &&
+                       !is_end(ActionKind::start, *wanted.state);
+  const std::string text = fmt::format(
+      "SELECT body FROM actions WHERE id > ?1 + CASE WHEN ?1 < 0 THEN "
+      "(SELECT ifnull(max(id), 0) FROM actions) ELSE 0 END AND (?2 = 0 OR id < ?2) "
+      "AND (?3 = '' OR state = ?3){} ORDER BY id DESC LIMIT ?4",
+      is_open ? " AND ended = 0" : "");
   {
-    Query rows(**database,
-               "SELECT body FROM actions WHERE id > ?1 + CASE WHEN ?1 < 0 THEN "
-               "(SELECT ifnull(max(id), 0) FROM actions) ELSE 0 END ORDER BY id LIMIT ?2");
-    rows.bind(since).bind(static_cast<std::int64_t>(limit));
+    Query rows(**database, text);
+    rows.bind(wanted.since)
+        .bind(wanted.before)
+        .bind(wanted.state ? name_of(*wanted.state) : "")
+        .bind(static_cast<std::int64_t>(wanted.limit));
     if (auto read = add_actions(rows, actions); !read) return tl::unexpected(read.error());
   }
   if (auto read = (*database)->take_error(); !read) return tl::unexpected(read.error());

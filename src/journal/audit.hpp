@@ -33,10 +33,15 @@ struct AuditEntry {
 [[nodiscard]] Result<std::vector<AuditEntry>> audit_entries(const JournalFile& file,
                                                             std::int64_t since, std::size_t limit);
 
-/// Actions with ids after `since`, by id, as far as they are kept; a negative `since` counts back
-/// from the newest. Errors: likewise.
-[[nodiscard]] Result<std::vector<Action>> read_actions(const JournalFile& file, std::int64_t since,
-                                                       std::size_t limit);
+struct ActionsWanted {
+  std::int64_t since = 0;   ///< with ids after it; a negative one counts back from the newest
+  std::int64_t before = 0;  ///< with ids before it; 0: any
+  std::optional<ActionState> state{};
+  std::size_t limit = 1000;
+};
+/// Newest first, as far as they are kept. Errors: likewise.
+[[nodiscard]] Result<std::vector<Action>> read_actions(const JournalFile& file,
+                                                       const ActionsWanted& wanted);
 /// Those of these ids that are kept, in this order. Errors: likewise.
 [[nodiscard]] Result<std::vector<Action>> read_actions(const JournalFile& file,
                                                        const std::vector<std::int64_t>& ids);

@@ -79,13 +79,33 @@ TEST_CASE("a chain that nobody touched is sound") {
         R"("epoch":1})");
   CHECK(entries[1].hash == chained(entries[0].hash, entries[1].text));
   CHECK(entries[1].hash == verdict.head);
-  const auto all = read_actions({"/j", disk.vfs()}, 0, 100).value();
-  const auto newest = read_actions({"/j", disk.vfs()}, -1, 100).value();
+  const auto all = read_actions({"/j", disk.vfs()}, ActionsWanted{}).value();
+  const auto newest = read_actions({"/j", disk.vfs()}, ActionsWanted{.since = -1}).value();
   REQUIRE(newest.size() == 1);
-  CHECK(newest.front().id == all.back().id);
+  CHECK(newest.front().id == all.front().id);
   const auto last = audit_entries({"/j", disk.vfs()}, -2, 5).value();
   REQUIRE(last.size() == 2);
   CHECK(last[0].hash == entries[0].hash);
+}
+
+TEST_CASE("actions are read newest first, and of a state before they are counted") {
+  FaultyDisk disk(1);
+  fill(disk);
+  const auto ids = [&](const ActionsWanted& wanted) {
+    const auto found = read_actions({"/j", disk.vfs()}, wanted).value();
+    std::vector<std::int64_t> all;
+    for (const Action& each : found) all.push_back(each.id);
+    return all;
+  };
+  using Ids = std::vector<std::int64_t>;
+  CHECK(ids({}) == Ids{3, 2, 1});
+  CHECK(ids({.limit = 2}) == Ids{3, 2});
+  CHECK(ids({.before = 2, .limit = 2}) == Ids{1});
+  CHECK(ids({.since = 1}) == Ids{3, 2});
+  CHECK(ids({.since = -2, .before = 3}) == Ids{2});
+  CHECK(ids({.state = ActionState::called, .limit = 1}) == Ids{1});
+  CHECK(ids({.state = ActionState::verified, .limit = 1}) == Ids{2});
+  CHECK(ids({.state = ActionState::expired}).empty());
 }
 
 TEST_CASE("a changed byte of any entry is found where it is") {

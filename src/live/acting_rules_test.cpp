@@ -111,6 +111,22 @@ TEST_CASE("a node that serves again makes room under the cap") {
   CHECK(drain_all(desk, 1, 3) == Words{"intended", "waiting"});
 }
 
+TEST_CASE("the cap of a node: once somebody put it back, an operator decides, for a day") {
+  RulesDesk desk(100, with_caps({.drained_nodes_max = 9, .breaker_pct = 50}));
+  CHECK(drain_all(desk, 0, 1) == Words{"intended"});
+  CHECK(drain_all(desk, 0, 1) == Words{""});  // one at a time
+  desk.site.change_node("a-0") = {"a-0", "a", 4, NodeState::up, ""};
+  desk.turn();
+  desk.restart();
+  desk.turn();
+  CHECK(drain_all(desk, 0, 2) == Words{"waiting", "intended"});
+  CHECK(desk.action(2).steps.back().note ==
+        "somebody put this node back into service since SchedMate drained it");
+  CHECK(desk.reject(2));
+  desk.pass(Seconds(86'400));
+  CHECK(drain_all(desk, 0, 1) == Words{"intended"});
+}
+
 TEST_CASE("the cap of drained nodes counts those of an earlier process") {
   RulesDesk desk(100, with_caps({.drained_nodes_max = 1, .breaker_pct = 50}));
   CHECK(drain_all(desk, 0, 1) == Words{"intended"});

@@ -141,7 +141,7 @@ void Loop::respond_to_failures(SimTime now) {
     const Attempt* const attempt = jobs_.find(id);
     const Life* const life = lives_.find(id);
     if (attempt == nullptr || life == nullptr || attempt->number != life->attempt || !life->cause ||
-        attempt->seen.phase != JobPhase::ended ||
+        attempt->seen.phase != JobPhase::ended || is_own_test(attempt->seen) ||
         (modes.recover == Mode::observe && modes.notify == Mode::observe)) {
       lives_.handled(id);
       keep_life(id);

@@ -139,6 +139,8 @@ class Loop {
   void follow_test(const Action& test, SimTime now);
   [[nodiscard]] std::vector<NodeWitness> witnesses_of(const SeenJob& job, SimTime now) const;
   [[nodiscard]] SimTime next_reading() const;
+  [[nodiscard]] bool is_own_test(const SeenJob& job) const;
+  [[nodiscard]] std::set<std::string_view> nodes_tested(const Listing& listing) const;
   [[nodiscard]] Pool* pool_of(const SeenJob& job);
   [[nodiscard]] Pool* home_of(const SeenJob& job);
   [[nodiscard]] Pool* profiler();

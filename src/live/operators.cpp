@@ -11,7 +11,32 @@
 namespace schedmate::live {
 namespace {
 
-/// What takes back the effect.
+/// What a person can do where no call takes back the effect.
+std::string_view instead_of_undo(ActionKind kind) {
+  switch (kind) {
+    case ActionKind::requeue_excluding:
+    case ActionKind::submit:
+    case ActionKind::start:
+      return "cancel the job instead";
+    case ActionKind::cancel:
+      return "submit the job again instead";
+    case ActionKind::evict:
+      return "the job waits, and starts again by itself";
+    case ActionKind::release:
+      return "hold the job with the cluster's own tools instead";
+    case ActionKind::undrain_node:
+      return "drain the node with the cluster's own tools instead";
+    case ActionKind::release_spare:
+      return "the policy asks for the node again when it needs one";
+    case ActionKind::test_nodes:
+      return "cancel the job that tests instead";
+    default:
+      return "it was told";
+  }
+}
+
+}  // namespace
+
 Result<ActionCall> undoing(const Action& action) {
   ActionCall call = action.call;
   switch (action.call.kind) {
@@ -29,18 +54,11 @@ Result<ActionCall> undoing(const Action& action) {
     case ActionKind::annotate:
       call.text = action.before;
       return call;
-    case ActionKind::requeue_excluding:
-    case ActionKind::submit:
-    case ActionKind::start:
-      return fail(ErrorCode::conflict, fmt::format("a {} cannot be undone; cancel the job instead",
-                                                   name_of(action.call.kind)));
     default:
-      return fail(ErrorCode::conflict,
-                  fmt::format("a {} cannot be undone", name_of(action.call.kind)));
+      return fail(ErrorCode::conflict, fmt::format("{} cannot be undone; {}", name_of(call.kind),
+                                                   instead_of_undo(call.kind)));
   }
 }
-
-}  // namespace
 
 Result<std::int64_t> Actions::request(ActionCall call, const std::string& by, SimTime now) {
   const Mode mode = mode_of(area_of(call));

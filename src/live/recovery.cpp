@@ -79,8 +79,8 @@ constexpr Rule rules[] = {
      Restart::elsewhere,
      "a node was bad; it is started again on others"},
     {{"machine_unwitnessed",
-      "only the log says so: the nodes are tested and the job is started "
-      "again, wherever there is room"},
+      "only the log says so: the nodes that it may mean are tested and the job is "
+      "started again, wherever there is room"},
      is_of_machine,
      false,
      true,
@@ -157,11 +157,12 @@ Response respond_to(const FailureCase& failure) {
       drain.witnesses = witnesses;
       add(std::move(drain));
     }
-  if (rule.tests && !failure.job.nodes.empty()) {
+  if (rule.tests) {
     Proposal test;
     test.call.kind = ActionKind::test_nodes;
-    for (const NodeGpus& node : failure.job.nodes) test.call.nodes.push_back({node.node, {}});
-    add(std::move(test));
+    for (const NodeGpus& node : failure.job.nodes)
+      if (log_agrees(failure, node.node)) test.call.nodes.push_back({node.node, {}});
+    if (!test.call.nodes.empty()) add(std::move(test));
   }
   if (rule.restart != Restart::no) {
     Proposal again = of_job(failure.job, ActionKind::requeue_excluding);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <schedmate/action.hpp>
+#include <schedmate/result.hpp>
 #include <schedmate/scheduler.hpp>
 #include <schedmate/time.hpp>
 #include <string>
@@ -63,10 +64,11 @@ struct Rules {
   bool breaker = true;
   bool fail_open = true;  ///< holds end by themselves
   bool obeys_modes = true;
-  bool tells_once = true;     ///< lives are kept, so that none is told again
-  bool leaves_orders = true;  ///< an order that somebody else has set is left alone
-  bool counts_starts = true;  ///< starts that are on their way hold their GPUs
-  bool one_instance = true;   ///< nothing is called while another instance acts
+  bool tells_once = true;       ///< lives are kept, so that none is told again
+  bool leaves_orders = true;    ///< an order that somebody else has set is left alone
+  bool counts_starts = true;    ///< starts that are on their way hold their GPUs
+  bool one_instance = true;     ///< nothing is called while another instance acts
+  bool halves_suspects = true;  ///< of nodes that fail a test together each half is tested
 };
 
 struct Settings {
@@ -82,6 +84,10 @@ struct Settings {
 /// Holds, evictions, requeues, cancellations, tests, and nodes out of service: what caps count and
 /// an open breaker stops.
 [[nodiscard]] bool disturbs(ActionKind kind);
+
+/// What takes back the effect of such an action. Errors: conflict (nothing does; what can be done
+/// instead).
+[[nodiscard]] Result<ActionCall> undoing(const Action& action);
 
 /// "schedmate:INSTANCE/ACTION": what marks a drain or a hold as an action's own.
 [[nodiscard]] std::string mark_of(const Settings& settings, std::int64_t action);

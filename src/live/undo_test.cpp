@@ -101,7 +101,7 @@ TEST_CASE("what has no undo says what can be done") {
   const auto id = desk.propose({.call = start}).value();
   const auto error = desk.undo(id).error();
   CHECK(error.code == ErrorCode::conflict);
-  CHECK(error.message == "a start cannot be undone; cancel the job instead");
+  CHECK(error.message == "start cannot be undone; cancel the job instead");
 }
 
 TEST_CASE("only what is verified can be undone, and once at a time") {

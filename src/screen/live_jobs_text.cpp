@@ -253,6 +253,8 @@ std::string live_why_text(const Document& why, std::optional<std::int64_t> now_s
   } else if (word(why, "state") == "pending") {
     text += "  why        nothing is foreseen yet; the daemon looks again each second\n";
   }
+  // When people decide is not foreseen.
+  if (const std::string by = word(block, "reason"); by == "approval" || by == "mode") return text;
   const Document& eta = part(why, "eta");
   if (const auto start = foreseen(part(eta, "start_s"), now_s, style); !start.empty())
     text += fmt::format("  starts     {}\n", start);

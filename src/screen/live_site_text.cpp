@@ -170,6 +170,9 @@ std::string cluster_line(const Document& cluster) {
 std::string live_cluster_text(const Document& cluster, const ScreenStyle& style, bool all_nodes) {
   std::string text =
       style.fit(dated(cluster, "now_s", style) + ": " + cluster_line(cluster)) + "\n";
+  if (const std::string trouble = word(cluster, "trouble"); !trouble.empty())
+    text += styled(Style::red, style.fit("this is old: the cluster does not answer: " + trouble)) +
+            "\n";
   if (part(cluster, "breaker_open") == true)
     text +=
         styled(Style::red, style.fit("the breaker is open: nothing that disturbs is done")) + "\n";
@@ -183,7 +186,7 @@ std::string actions_text(const std::vector<Document>& actions, const ScreenStyle
                                             {"Kind", 0},          {"Target", 0}, {"Mode", 3},
                                             {"Why", 1, false, 20}};
   std::vector<std::vector<Cell>> rows;
-  for (const Document& action : std::views::reverse(actions)) {
+  for (const Document& action : actions) {
     if (most > 0 && rows.size() == most) break;
     const Document& steps = list_of(action, "steps");
     const std::string state = word(action, "state");
@@ -197,8 +200,7 @@ std::string actions_text(const std::vector<Document>& actions, const ScreenStyle
   }
   if (rows.empty()) return "no actions\n";
   std::string text = table_text(columns, rows, style.width);
-  if (rows.size() < actions.size())
-    text += fmt::format("... and {} more (--limit 0 shows all)\n", actions.size() - rows.size());
+  if (rows.size() < actions.size()) text += "... and older ones (--limit 0 shows all)\n";
   return text;
 }
 

@@ -2,12 +2,15 @@
 #include "settings/settings.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <optional>
+#include <ranges>
 #include <schedmate/llm.hpp>
+#include <utility>
 
 #include "base/characters.hpp"
 #include "base/check.hpp"
@@ -170,6 +173,10 @@ constexpr std::array rows{
                "schedmated: socket on which it answers; empty: none"},
     SettingRow{"listen.tcp", SettingKind::text, "", "",
                "schedmated: address and port on which it answers who has a token; empty: none"},
+    SettingRow{
+        "listen.names", SettingKind::names, "", "",
+        "schedmated: by what else listen.tcp may be called than by its address, the machine's "
+        "name and localhost"},
     SettingRow{"cluster.connector", SettingKind::choice, "replay", "replay",
                "schedmated: what kind of cluster it runs beside"},
     SettingRow{"cluster.name", SettingKind::text, "main", "",
@@ -186,6 +193,9 @@ constexpr std::array rows{
         "empty: only SchedMate does"},
     SettingRow{"cluster.replay.speed", SettingKind::whole, "0", "1000000",
                "schedmated: how many times as fast as real a replay runs; 0: as fast as it can"},
+    SettingRow{"cluster.replay.bad_nodes", SettingKind::names, "", "",
+               "schedmated: NODE:FROM_S:UNTIL_S, nodes of a replay on which jobs and tests fail "
+               "between these seconds of the trace, or always"},
     SettingRow{"mode.order", SettingKind::choice, "shadow", "observe|shadow|approve|act",
                "schedmated: may it start jobs and change their order"},
     SettingRow{"mode.recover", SettingKind::choice, "shadow", "observe|shadow|approve|act",
@@ -339,6 +349,24 @@ Result<void> check_value(const SettingRow& row, std::string_view value) {
   return {};
 }
 
+/// There are too many to name all: at most three that are spelled much alike.
+std::string unknown_setting(std::string_view key) {
+  constexpr std::size_t most = 3;
+  const std::size_t most_edits = std::max<std::size_t>(2, key.size() / 3);
+  std::vector<std::pair<std::size_t, std::string_view>> alike;
+  for (const SettingRow& row : rows) {
+    const bool begun = !key.empty() && row.key.starts_with(key);
+    const std::size_t edits = begun ? 0 : edit_distance(key.substr(0, 64), row.key);
+    if (edits <= most_edits) alike.emplace_back(edits, row.key);
+  }
+  std::ranges::stable_sort(alike, {}, &std::pair<std::size_t, std::string_view>::first);
+  alike.resize(std::min(alike.size(), most));
+  const auto names = std::views::values(alike);
+  return fmt::format("unknown setting '{}' ({}{}schedmate config lists all)", key,
+                     alike.empty() ? "" : "nearest: ",
+                     alike.empty() ? "" : fmt::format("{}; ", fmt::join(names, ", ")));
+}
+
 /// llm.NAME.KEY taken apart. NAME may hold dots, KEY does not.
 struct ModelKey {
   std::string name, key;
@@ -377,11 +405,7 @@ Result<void> Settings::set(std::string_view key, std::string_view value, std::st
     given_[std::string(key)] = {std::string(value), std::string(origin)};
     return {};
   }
-  if (row == nullptr) {
-    std::vector<std::string_view> names;
-    for (const SettingRow& each : rows) names.push_back(each.key);
-    return fail(ErrorCode::not_found, unknown_name("setting", key, names));
-  }
+  if (row == nullptr) return fail(ErrorCode::not_found, unknown_setting(key));
   if (auto ok = check_value(*row, value); !ok) return ok;
   given_[std::string(key)] = {std::string(value), std::string(origin)};
   return {};

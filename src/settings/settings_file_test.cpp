@@ -33,6 +33,16 @@ TEST_CASE("settings are loaded again while the program runs; what was given stay
   CHECK(third.error().message.contains("config.toml:1:10: unknown setting 'thread'"));
 }
 
+TEST_CASE("an unknown setting is answered with the few that are spelled alike") {
+  const auto said = [](std::string_view key) {
+    return Settings{}.set(key, "1", "--set").error().message;
+  };
+  CHECK(said("mode.ordr") ==
+        "unknown setting 'mode.ordr' (nearest: mode.order; schedmate config lists all)");
+  CHECK(said("notify.webhook") == "unknown setting 'notify.webhook' (schedmate config lists all)");
+  CHECK(said("listen").contains("nearest: listen.unix, listen.tcp"));
+}
+
 TEST_CASE("the usual settings file need not be there; one that is named must") {
   const testing::Scratch here;
   Environment environment;

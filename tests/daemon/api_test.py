@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What the daemon answers, beside a replay: api_test.py SCHEDMATED TRACE"""
+import os
+import pwd
 import shutil
 import signal
 import subprocess
@@ -24,23 +26,73 @@ def in_shadow(daemon, trace):
     site.wait(lambda: site.ask("GET", "/api/v1/actions")[1]["actions"], "it decides")
     actions = site.ask("GET", "/api/v1/actions")[1]["actions"]
     newest = site.ask("GET", "/api/v1/actions?since=-2")[1]["actions"]
-    expect("the newest actions alone", len(newest) == 2 and newest[0]["id"] + 1 == newest[1]["id"] >= actions[-1]["id"])
+    expect("the newest actions alone", len(newest) == 2 and newest[0]["id"] == newest[1]["id"] + 1 >= actions[0]["id"])
+    paged = site.ask("GET", "/api/v1/actions?limit=1")[1]
+    expect("newest first, in pages", paged["actions"][0]["id"] == paged["next"]
+           and site.ask("GET", f"/api/v1/actions?limit=1&cursor={paged['next']}")[1]["actions"][0]["id"] == paged["next"] - 1)
+    for path in ("jobs?limit=-5", "jobs?limit=0", "actions?limit=0", "actions?cursor=abc", "actions?cursor=0", "audit?limit=-1"):
+        status, error = site.ask("GET", "/api/v1/" + path)
+        expect(f"{path}: {error['message']}", status == 400 and path.split("?")[1].split("=")[0] in error["message"])
+    step = newest[0]["steps"][0]
+    entry = site.ask("GET", "/api/v1/audit?since=-1")[1]["entries"][0]
+    expect("times of steps and of the chain are in words, too",
+           all(each["when"] == time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(each["when_s"])) for each in (step, entry)))
+    why = site.ask("GET", f"/api/v1/jobs/{site.ask('GET', '/api/v1/jobs?state=pending')[1]['jobs'][0]['id']}/why")[1]["blocked_by"]
+    expect(f"why nobody starts it: {why['text']}", why["reason"] == "mode" and "mode.order is shadow" in why["text"])
     told = site.ask("GET", "/api/v1/cluster")[1]
     expect("the cluster tells who asks, and the modes", told["caller"]["role"] == "operator" and told["modes"]["order"] == "shadow" and told["name"] == "venus"
            and told["actions_waiting"] == 0)
     expect("in shadow each decision is recorded", {action["state"] for action in actions} == {"shadowed"})
     expect("in shadow nothing is called", (site.state / "replay.jsonl").read_text() == "")
-    expect("a job waits", site.ask("GET", "/api/v1/jobs?state=pending")[1]["jobs"])
     each.terminate()
     expect("SIGTERM ends it with 0", each.wait(timeout=5) == 0)
     site.end()
 
 
-def by_approval(daemon, trace):
-    site = Site(daemon, trace, 60, '[order]\npolicy = "fifo"\n[mode]\norder = "approve"\n')
+def drained_by_schedmate(daemon, trace):
+    site = Site(daemon, trace, 60, '[order]\npolicy = "fifo"\n')
+    name, other = [site.config.with_name("cluster.toml").read_text().split('"')[1] + end for end in ("-0", "-1")]
+    for node, reason in ((name, "schedmate:other/7 Xid 79 in the log of ann"), (other, "bob: new fans")):
+        expect("it is drained", site.call_cluster({"kind": "drain_node", "nodes": [{"node": node, "gpus": []}], "text": reason}) == "done")
     each = site.start()
     site.wait(site.answers, "it answers")
-    site.wait(lambda: site.ask("GET", "/api/v1/actions?state=waiting")[1]["actions"], "it asks")
+
+    def reasons(token=None):
+        nodes = {node["name"]: node["reason"] for node in site.ask("GET", "/api/v1/cluster", token=token)[1]["nodes"]}
+        return nodes[name], nodes[other]
+
+    expect("an operator reads why SchedMate drained a node", reasons()[0].endswith("of ann"))
+    for who in ("ann", "vic"):
+        expect(f"{who} sees that it did, and what people wrote", reasons(site.tokens[who]) == ("schedmate:other/7", "bob: new fans"))
+    each.terminate()
+    each.wait()
+    site.end()
+
+
+def blind(daemon, trace):
+    site = Site(daemon, trace, 60, '[order]\npolicy = "fifo"\n')
+    each = site.start()
+    site.wait(site.answers, "it answers")
+    expect("it sees the cluster", site.ask("GET", "/api/v1/cluster")[1]["trouble"] is None)
+    site.replay.send_signal(signal.SIGSTOP)
+    site.wait(lambda: not site.answers(), "it says that it sees nothing")
+    reason = site.ask("GET", "/readyz")[1]["reasons"][0]
+    expect(f"and why: {reason}", reason == "the cluster does not answer: no answer in time")
+    expect("what it shows is said to be old", site.ask("GET", "/api/v1/cluster")[1]["trouble"] in reason)
+    site.replay.send_signal(signal.SIGCONT)
+    site.wait(site.answers, "it sees again")
+    each.terminate()
+    said = each.communicate()[1].decode()
+    expect(f"its log tells of both, once: {said}", said.count("does not see the cluster") == 1 and said.count("sees the cluster again") == 1)
+    site.end()
+
+
+def by_approval(daemon, trace):
+    # An action expires after two minutes.
+    site = Site(daemon, trace, 60, 'speed = 30\n[order]\npolicy = "fifo"\n[mode]\norder = "approve"\n')
+    each = site.start()
+    site.wait(site.answers, "it answers")
+    site.wait(lambda: len(site.ask("GET", "/api/v1/actions?state=waiting")[1]["actions"]) >= 2, "it asks")
     action = site.ask("GET", "/api/v1/actions?state=waiting")[1]["actions"][0]
     path = f"/api/v1/actions/{action['id']}"
     job = f"/api/v1/jobs/{action['call']['job']}"
@@ -48,21 +100,26 @@ def by_approval(daemon, trace):
     site.wait(lambda: site.ask("GET", job)[1]["eta"], "its start is foreseen")
     eta = site.ask("GET", job)[1]["eta"]
     expect("its start and end are in order", eta["start_s"]["p10"] <= eta["start_s"]["p90"] <= eta["end_s"]["p90"])
-    expect("why it waits has a word", "reason" in site.ask("GET", job + "/why")[1]["blocked_by"])
+    why = site.ask("GET", job + "/why")[1]["blocked_by"]
+    expect(f"why it waits: {why['text']}", why["reason"] == "approval" and why["action"] == action["id"])
+    for query in ("state=waiting&limit=1", "state=planned", "state=shadowed&limit=1"):
+        found = site.ask("GET", "/api/v1/actions?" + query)[1]["actions"]
+        expect(f"a state is looked for before the page is cut: {query}", len(found) == query.startswith("state=waiting"))
     expect("nothing is called before", (site.state / "replay.jsonl").read_text() == "")
     expect("approved", site.ask("POST", path + "/approve")[0] == 200)
     site.wait(lambda: site.ask("GET", path)[1]["state"] == "verified", "the start is seen")
     started = [line for line in (site.state / "replay.jsonl").read_text().splitlines() if '"start"' in line]
     expect("that job alone was started", len(started) == 1 and f'"{action["call"]["job"]}"' in started[0])
     by = [step["by"] for step in site.ask("GET", path)[1]["steps"] if step["state"] == "approved"]
-    expect("who approved is on record", by == ["uid 0"] or by and by[0].startswith("uid "))
+    expect("who approved is on record", by == [f"{pwd.getpwuid(os.getuid()).pw_name} (uid {os.getuid()})"])
     other = site.ask("GET", "/api/v1/actions?state=waiting")[1]["actions"][-1]["id"]
     expect("the answer to a rejection is what is on record",
            site.ask("POST", f"/api/v1/actions/{other}/reject")[1]["state"] == "rejected")
     status, error = site.ask("POST", path + "/approve")
     expect("a second approval is a conflict", status == 409 and "its end" in error["message"])
     status, error = site.ask("POST", path + "/undo")
-    expect("a start cannot be undone, and the error says so", status == 409)
+    expect(f"what can be done instead of an undo is said: {error['message']}",
+           status == 409 and error["message"] == "start cannot be undone; cancel the job instead")
     status, error = site.ask("POST", "/api/v1/actions/99999/approve")
     expect("an unknown action is not found", status == 404)
     expect("the breaker closes", site.ask("POST", "/api/v1/breaker/close")[0] == 200)
@@ -127,11 +184,14 @@ def misused(daemon, trace):
     ends(3, "a replay needs a trace", "--check")
     ends(2, "unknown policy", "--config", str(site.config), "--set", "order.policy=qssf+fh")
     ends(0, "sound", "--config", str(site.config), "--set", "order.policy=lucid+sm", "--check")
+    ends(2, "without +fh", "--config", str(site.config), "--set", "order.policy=schedmate+fh", "--check")
     ends(4, "schedmated --replay", "--config", str(site.config))
     ends(0, "sound", "--config", str(site.config), "--check")
 
 
 in_shadow(*sys.argv[1:3])
+drained_by_schedmate(*sys.argv[1:3])
+blind(*sys.argv[1:3])
 by_approval(*sys.argv[1:3])
 reloaded(*sys.argv[1:3])
 misused(*sys.argv[1:3])

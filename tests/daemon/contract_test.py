@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Each route's replies against the schemas of the daemon's own OpenAPI document: contract_test.py SCHEDMATED TRACE"""
+import json
 import sys
 
 import jsonschema
@@ -81,11 +82,36 @@ def every_route(site):
     print(f"ok: {contract.held} replies of {len(contract.seen)} of {len(contract.operations)} routes are as their schemas say")
 
 
+def bodies(site):
+    """Those of `advise` and `diagnose`: the daemon refuses what their schemas refuse, and takes what they have."""
+    contract = Contract(site)
+    log = {"log": "/a.log", "logs": ["/a.log", "/b.log"]}
+    job = {"dir": "/runs/7", "command": "python train.py", "workdir": ".", "gpus": 8, "nodes": None, "gpu_type": "H100",
+           "branch": "main", "partition": "a", "time_limit_s": 7200}
+    for name, whole in (("advise", job), ("diagnose", log), ("diagnose", {"text": "Xid 79"})):
+        schema = {"$ref": f"#/components/schemas/{name}.request", "components": contract.document["components"]}
+        validator = jsonschema.Draft202012Validator(schema)
+        known = set(contract.document["components"]["schemas"][name + ".request"]["properties"])
+        if name == "advise" and known != set(whole):
+            raise SystemExit(f"FAILED: the schema of {name} has {known}")
+        wrong = [{}, [], {**whole, "user": "bob"}, {**whole, "text": "x", "log": "/a.log"}]
+        wrong += [{**whole, field: value} for field in whole for value in (7.5, True, {}, ["a"], "\0", -1, "x" * 70000)
+                  if not (field == "text" and value == "x" * 70000)]
+        wrong += [{field: value for field, value in whole.items() if field != left} for left in ("dir", "command") if left in whole]
+        for body, fits in [(whole, True)] + [(each, False) for each in wrong]:
+            status = site.ask("POST", f"/api/v1/{name}", body=json.dumps(body))[0]
+            # 503: there is no schedmate-reader here, so it would have been read.
+            if (status == 503) != fits or validator.is_valid(body) != fits:
+                raise SystemExit(f"FAILED: {name}: {status} for {str(body)[:200]}, {'no ' * (not validator.is_valid(body))}fit for its schema")
+    print("ok: bodies of advise and diagnose are held against their schemas")
+
+
 def main():
     site = Site(*sys.argv[1:3], 300, SETTINGS)
     each = site.start()
     site.wait(site.answers, "it answers")
     every_route(site)
+    bodies(site)
     each.terminate()
     each.wait()
     site.end()

@@ -48,7 +48,7 @@ def jobs(site, **wanted):
 
 def notices(site):
     """Notifications by job."""
-    made = site.ask("GET", "/api/v1/actions?limit=1000")[1]["actions"]
+    made = site.ask("GET", "/api/v1/actions?limit=100000")[1]["actions"]
     return collections.Counter(action["call"]["job"] for action in made if action["call"]["kind"] == "notify")
 
 
@@ -96,7 +96,7 @@ def failures_of_a_machine(programs):
     process = site.start()
     site.wait(site.answers, "it answers")
     site.wait(lambda: len(notices(site)) >= 3, "failures are dealt with")
-    made = site.ask("GET", "/api/v1/actions?limit=1000")[1]["actions"]
+    made = site.ask("GET", "/api/v1/actions?limit=100000")[1]["actions"]
     kinds = {action["call"]["kind"] for action in made if action["why"] and action["why"][0].startswith("rule machine_unwitnessed")}
     expect(f"by the log alone nodes are tested and jobs restarted, and none is drained: {kinds}",
            kinds == {"test_nodes", "requeue_excluding", "notify"})

@@ -83,7 +83,7 @@ def cluster(known, user="root", role="operator"):
 def action(number, kind, state, why, call, mode="act", before=""):
     ladder = {"shadowed": ["planned", "shadowed"], "waiting": ["planned", "waiting"], "verified": ["planned", "intended", "called", "verified"], "failed": ["planned", "intended", "called", "failed"],
               "rejected": ["planned", "waiting", "rejected"], "undone": ["planned", "intended", "called", "verified", "undone"]}[state]
-    steps = [{"state": each, "when_s": NOW - 40_000 + 60 * number + 5 * i, "by": "uid 0" if each in ("rejected", "undone") else "schedmate", "note": "seen in the reading after the call" if each == "verified" else ""} for i, each in enumerate(ladder)]
+    steps = [{"state": each, "when_s": NOW - 40_000 + 60 * number + 5 * i, "by": "root (uid 0)" if each in ("rejected", "undone") else "schedmate", "note": "seen in the reading after the call" if each == "verified" else ""} for i, each in enumerate(ladder)]
     return {"schema": "schedmate.action.v1", "id": number, "kind": kind, "state": state, "target": [], "call": {"kind": kind, **call}, "why": why, "mode": mode, "before": before, "undoes": 0, "steps": steps}
 
 

@@ -191,7 +191,7 @@ class MadeServer:
                 found["state"] = "undone"
             else:
                 found["state"] = "verified" if parts[2] == "approve" else "rejected"
-            found["steps"].append({"state": found["state"], "when_s": made.NOW, "by": "uid 0", "note": ""})
+            found["steps"].append({"state": found["state"], "when_s": made.NOW, "by": "root (uid 0)", "note": ""})
             return self.tell(request, found)
         if parts[0] == "jobs":
             self.jobs[parts[1]]["state"] = "cancelled"

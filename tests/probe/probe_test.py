@@ -5,12 +5,14 @@ import atexit
 import hashlib
 import hmac
 import http.client
+import http.server
 import json
 import pathlib
 import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "daemon"))
@@ -48,6 +50,16 @@ def gpus(use, count=8, **more):
                   "temperature_c": 50, "power_w": 300}} for i in range(count)]}) + "\n"
 
 
+def own_address():
+    """One that is not 127.0.0.1; no packet is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        try:
+            any_socket.connect(("192.0.2.1", 9))
+            return any_socket.getsockname()[0]
+        except OSError:
+            return "127.0.0.2"
+
+
 class House:
     """A daemon whose replay runs in real time, and probes beside it."""
 
@@ -80,10 +92,25 @@ class House:
     def node(self, name):
         return next(each for each in self.nodes() if each["name"] == name)
 
-    def probe(self, node, *flags):
+    def listen(self, tcp, names=""):
+        """Starts the daemon again, with another door."""
+        self.daemon.terminate()
+        self.daemon.wait()
+        lines = [line for line in self.site.config.read_text().splitlines() if not line.startswith(("tcp =", "names ="))]
+        at = lines.index("[listen]") + 1
+        self.site.config.write_text("\n".join(lines[:at] + [f'tcp = "{tcp}:{self.site.port}"', names] + lines[at:]) + "\n")
+        self.start()
+
+    def status_by(self, address, host):
+        connection = http.client.HTTPConnection(address, self.site.port, timeout=30)
+        connection.request("GET", "/healthz", headers={"Host": f"{host}:{self.site.port}"})
+        return connection.getresponse().status
+
+    def probe(self, node, *flags, address=None):
         made = subprocess.Popen(
             [self.schedmate, "probe", "--config", self.site.config, "--node", node, "--every", "1",
-             "--address", f"unix:{self.folder}/api.sock", *flags], stderr=open(self.folder / "probe.err", "a"))
+             "--address", address or f"unix:{self.folder}/api.sock", *flags],
+            stderr=open(self.folder / "probe.err", "a"))
         atexit.register(made.kill)
         return made
 
@@ -157,6 +184,66 @@ def keys(schedmate, folder):
     expect("without a key it says how to get one", "--derive-key" in run(schedmate, "--node", "n2").stderr)
     secret.write_text("short")
     expect("a short secret is refused", run(schedmate, "--derive-key", "n1", *setting).returncode == 3)
+
+
+class Exporter:
+    """Serves what a dcgm-exporter does of `count` GPUs, or what it is told to."""
+
+    def __init__(self, count=8):
+        self.count, self.use, self.answer = count, 35, None
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                status, body = outer.answer or (200, outer.text())
+                if status is None:
+                    time.sleep(20)
+                    return
+                self.send_response(status)
+                self.send_header("Content-Type", "text/plain")
+                self.end_headers()
+                self.wfile.write(body.encode())
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self.server.server_port}/metrics"
+
+    def text(self):
+        rows = []
+        for name, value in (("GPU_UTIL", self.use), ("FB_USED", 3000), ("FB_FREE", 77000), ("GPU_TEMP", 51), ("XID_ERRORS", 0)):
+            rows.append(f"# TYPE DCGM_FI_DEV_{name} gauge")
+            rows += [f'DCGM_FI_DEV_{name}{{gpu="{i}",UUID="GPU-{i}",pci_bus_id="00000000:{16 + i:02X}:00.0",Hostname="n1"}} {value}'
+                     for i in range(self.count)]
+        return "\n".join(rows) + "\n"
+
+
+def by_dcgm(house, name):
+    exporter, log = Exporter(), house.folder / "dcgm.log"
+    log.write_text("")
+    flags = ("--dcgm", exporter.url, "--kernel-log", str(log))
+
+    def once():
+        return json.loads(run(house.schedmate, "--once", "--json", *flags, "--set", "nvml.deadline_s=1").stdout)["samples"][0]
+
+    read = once()
+    expect("a dcgm-exporter is read", not read["error"] and len(read["gpus"]) == 8 and read["gpus"][7]["used_pct"] == 35
+           and read["gpus"][0]["memory_total_mib"] == 80000)
+    for answer in ((404, "not here"), (200, "node_load1 0.5\n"), (200, ""), (None, "")):
+        exporter.answer = answer
+        began = time.time()
+        told = once()["error"]
+        expect(f"an exporter that says {answer}: {told}", told and time.time() - began < 10)
+    exporter.answer = None
+    probe = house.probe(name, *flags)
+    house.site.wait(lambda: (house.node(name)["gpus_state"] or [{}])[0].get("used_pct") == 35, "the daemon hears of it")
+    exporter.use = 80
+    house.site.wait(lambda: (house.node(name)["gpus_state"] or [{}])[0].get("used_pct") == 80, "and of what changes")
+    print("ok: the daemon hears what an exporter serves")
+    probe.kill()
+    probe.wait()
 
 
 def refusals(house, name, other):
@@ -254,6 +341,29 @@ def use_of_job(house):
     expect("a daemon that comes back goes on with it", use() and use()["readings"] >= before["readings"])
 
 
+def from_another_machine(house, name):
+    """By TCP, under an address and names that are not of the loopback."""
+    address = own_address()
+    state, log = house.folder / "far.json", house.folder / "far.log"
+    state.write_text(gpus(20))
+    log.write_text("")
+    flags = ("--nvml-from", state, "--kernel-log", log)
+    wrong = subprocess.run([house.site.daemon, "--config", house.site.config, "--check", "--set",
+                            "listen.names=http://head"], capture_output=True, text=True)
+    expect(f"a URL is no name: {wrong.stderr.strip()}", wrong.returncode == 3 and "listen.names" in wrong.stderr)
+    house.listen(address, 'names = ["Head.example", "fd00::5"]')
+    for host in (address, socket.gethostname(), "head.example", "[fd00::5]", "localhost"):
+        expect(f"{host} is a name of the daemon at {address}", house.status_by(address, host) == 200)
+    expect("that of another site is not", house.status_by(address, "elsewhere.example") == 421)
+    for tcp, names in ((address, ""), ("0.0.0.0", f'names = ["{address}"]')):
+        house.listen(tcp, names)
+        probe = house.probe(name, *flags, address=f"http://{address}:{house.site.port}")
+        house.site.wait(lambda: house.node(name)["gpus_state"], f"a probe is heard at {address}, listening on {tcp}")
+        print(f"ok: a probe is heard at {address}, listening on {tcp}")
+        probe.kill()
+        probe.wait()
+
+
 def main():
     schedmate, schedmated, trace, fakes = sys.argv[1:5]
     house = House(schedmate, schedmated, trace)
@@ -263,6 +373,8 @@ def main():
     refusals(house, name, other)
     flow(house, name)
     use_of_job(house)
+    by_dcgm(house, name)
+    from_another_machine(house, name)
     house.end()
 
 

@@ -152,12 +152,11 @@ async function read_cluster() {
 async function read_actions() {
   const last = Math.max(0, ...store.actions.keys());
   const oldest_open = Math.min(Infinity, ...[...store.actions.values()].filter((each) => !is_end(each)).map((each) => each.id));
-  let cursor = store.actions_known ? Math.min(last, oldest_open - 1) : -newest_actions;
-  for (let pages = 0; pages < 20; pages += 1) {
-    const answer = await ask(`actions?limit=1000&since=${cursor}`);
+  const since = store.actions_known ? Math.min(last, oldest_open - 1) : -newest_actions;
+  for (let pages = 0, next = ""; pages < 20 && next !== null; pages += 1) {
+    const answer = await ask(`actions?limit=1000&since=${since}${next && `&cursor=${next}`}`);
     for (const action of answer.actions) store.actions.set(action.id, action);
-    if (!answer.next) break;
-    cursor = answer.next;
+    next = answer.next;
   }
   store.actions_known = true;
   const surplus = store.actions.size - 4 * newest_actions;
