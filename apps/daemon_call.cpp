@@ -90,7 +90,7 @@ Result<DaemonsWord> ask_about_job(const client::DaemonClient& daemon,
                                   const client::WhichDaemon& which, const std::string& path,
                                   std::string_view schema) {
   auto told = client::ask(daemon, {.path = path}, schema);
-  if (told) return DaemonsWord{.document = std::move(*told)};
+  if (told) return DaemonsWord{.document = std::make_shared<const Document>(std::move(*told))};
   if (told.error().code == ErrorCode::not_found && which.address.empty())
     return DaemonsWord{.denial = told.error().message};
   return tl::unexpected(told.error());

@@ -4,7 +4,7 @@
 /// What the commands that ask a daemon have in common.
 
 #include <functional>
-#include <nlohmann/json.hpp>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -54,7 +54,7 @@ struct PagedList {
 
 /// What a daemon answers for a command that also looks elsewhere.
 struct DaemonsWord {
-  std::optional<Document> document{};
+  std::shared_ptr<const Document> document{};
   std::string denial{};  ///< it was asked, and says this: it knows no such job
 };
 /// The error of looking elsewhere, behind what the daemon said first.

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -162,7 +163,7 @@ TEST_CASE("an earlier job of the same id is another job") {
 
 TEST_CASE("run times are expected from what had ended by then, the newest submissions") {
   const auto store = testing::need(open_store("memory"));
-  for (int i = 1; i <= 5; ++i) {
+  for (std::int64_t i = 1; i <= 5; ++i) {
     JobRecord run;
     run.id = std::to_string(i);
     run.user = "ann";

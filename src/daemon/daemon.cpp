@@ -21,7 +21,6 @@
 #include "daemon/history.hpp"
 #include "daemon/kept_uses.hpp"
 #include "daemon/memory.hpp"
-#include "daemon/past_job.hpp"
 #include "daemon/probe_desk.hpp"
 #include "daemon/readings.hpp"
 #include "daemon/requests.hpp"
@@ -482,11 +481,8 @@ class Daemon {
   std::vector<http::Metric> metrics_;
   std::optional<Error> failed_;
   Worker connector_, writer_, notifier_;  // they use what stands above, as do those below
-  Foresight foresight_{surroundings_.clock,
-                       [this](Result<Forecast> made) { inbox_.put(Foreseen{std::move(made)}); },
-                       [session = configuration_.session](SimTime now) {
-                         return past_runs(session, now, Forecasts::most_past);
-                       }};
+  Foresight foresight_{surroundings_.clock, configuration_.session,
+                       [this](Result<Forecast> made) { inbox_.put(Foreseen{std::move(made)}); }};
   Studies studies_{configuration_.session, [this](std::uint64_t loop, live::Studied studied) {
                      inbox_.put(Learned{loop, std::move(studied)});
                    }};

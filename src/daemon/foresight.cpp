@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "daemon/memory.hpp"
+#include "daemon/past_job.hpp"
 
 namespace schedmate::daemon {
 
@@ -21,7 +22,7 @@ bool Foresight::foresee(Listing& listing, const Scheduler& scheduler) {
   };
   worker_.ask([this, listing = std::move(listing), ended = std::exchange(ended_, {}),
                asked = std::move(asked)]() mutable {
-    if (past_) learn_past(listing.now, ended);
+    if (!std::exchange(knows_past_, true)) learn_past(listing.now, ended);
     for (const SeenJob& job : ended) forecasts_.note(job);
     take_(forecast_of(forecasts_.question(std::exchange(listing, {})), asked));
     give_back_memory();
@@ -33,7 +34,7 @@ bool Foresight::foresee(Listing& listing, const Scheduler& scheduler) {
 void Foresight::learn_past(SimTime now, const std::vector<SeenJob>& ended) {
   std::set<std::string_view> told;
   for (const SeenJob& job : ended) told.insert(job.id);
-  for (const SeenJob& job : std::exchange(past_, nullptr)(now))
+  for (const SeenJob& job : past_runs(session_, now, Forecasts::most_past))
     if (!told.contains(job.id)) forecasts_.note(job);
 }
 

@@ -16,6 +16,7 @@
 #include "daemon/first_forecasts.hpp"
 #include "daemon/forecasts.hpp"
 #include "daemon/worker.hpp"
+#include "settings/session.hpp"
 
 namespace schedmate::daemon {
 
@@ -23,10 +24,9 @@ class Foresight {
  public:
   /// `take` is called by the worker's thread, with what take() is then to be given.
   using Take = std::function<void(Result<Forecast>)>;
-  /// What had ended by then, before this process began; asked once, by the worker's thread.
-  using Past = std::function<std::vector<SeenJob>(SimTime now)>;
-  Foresight(Clock clock, Take take, Past past)
-      : clock_(std::move(clock)), take_(std::move(take)), past_(std::move(past)) {}
+  /// `session` names the history, which tells of jobs before this process.
+  Foresight(Clock clock, settings::Session session, Take take)
+      : clock_(std::move(clock)), session_(std::move(session)), take_(std::move(take)) {}
 
   /// Of this reading, under whoever starts jobs. False, and the reading is as it was: while one is
   /// being made, and then for as long as that took, or a second.
@@ -46,10 +46,11 @@ class Foresight {
   void learn_past(SimTime now, const std::vector<SeenJob>& ended);
 
   Clock clock_;
+  settings::Session session_;
   Take take_;
   std::atomic<bool> stopped_ = false;
-  Past past_;                   // the worker's thread alone; null: it was asked
-  Forecasts forecasts_;         // the worker's thread alone
+  bool knows_past_ = false;  // the worker's thread alone, as the next
+  Forecasts forecasts_;
   std::vector<SeenJob> ended_;  // that it has not been told of
   std::shared_ptr<const Forecast> last_;
   FirstForecasts first_;

@@ -76,14 +76,14 @@ def cluster(known, user="root", role="operator"):
     gpus = sum(node["gpus"] for node in nodes)
     return {"schema": "schedmate.cluster.v1", "nodes": nodes, "queue": {"pending": states.count("pending") + (0 if role == "operator" else 9), "running": states.count("running")}, "breaker_open": False,
             "now": "2020-09-13T12:26:40Z", "now_s": NOW, "name": "venus", "caller": {"user": user, "role": role},
-            "modes": {"order": "act", "recover": "approve", "pack": "shadow", "annotate": "shadow", "notify": "shadow"}, "actions_waiting": 2, "first_forecasts": {"before": 110, "inside": 684, "after": 206},
+            "modes": {"order": "act", "recover": "approve", "pack": "shadow", "annotate": "shadow", "notify": "shadow"}, "actions_waiting": 2, "trouble": None, "first_forecasts": {"before": 110, "inside": 684, "after": 206},
             "history": [timed({"gpus_used": min(gpus, int(150 + 120 * abs((i % 60) / 30 - 1) + draws.randrange(20))), "gpus": gpus, "waiting": int(30 + 40 * abs((i % 80) / 40 - 1))}, at=NOW - 86400 + 600 * i) for i in range(144)]}
 
 
 def action(number, kind, state, why, call, mode="act", before=""):
     ladder = {"shadowed": ["planned", "shadowed"], "waiting": ["planned", "waiting"], "verified": ["planned", "intended", "called", "verified"], "failed": ["planned", "intended", "called", "failed"],
               "rejected": ["planned", "waiting", "rejected"], "undone": ["planned", "intended", "called", "verified", "undone"]}[state]
-    steps = [{"state": each, "when_s": NOW - 40_000 + 60 * number + 5 * i, "by": "root (uid 0)" if each in ("rejected", "undone") else "schedmate", "note": "seen in the reading after the call" if each == "verified" else ""} for i, each in enumerate(ladder)]
+    steps = [timed({"state": each, "by": "root (uid 0)" if each in ("rejected", "undone") else "schedmate", "note": "seen in the reading after the call" if each == "verified" else ""}, when=NOW - 40_000 + 60 * number + 5 * i) for i, each in enumerate(ladder)]
     return {"schema": "schedmate.action.v1", "id": number, "kind": kind, "state": state, "target": [], "call": {"kind": kind, **call}, "why": why, "mode": mode, "before": before, "undoes": 0, "steps": steps}
 
 
