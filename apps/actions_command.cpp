@@ -20,7 +20,8 @@
 namespace schedmate {
 namespace {
 
-constexpr std::array<std::string_view, 4> verbs{"show", "approve", "reject", "undo"};
+constexpr std::array<std::string_view, 5> verbs{"show", "approve", "reject", "undo",
+                                                "close-breaker"};
 
 struct ActionsFlags {
   client::WhichDaemon which;
@@ -44,10 +45,19 @@ Result<int> list_actions(const CommandCall& call, const client::DaemonClient& da
   return 0;
 }
 
+Result<int> close_breaker(const CommandCall& call, const client::DaemonClient& daemon) {
+  const client::Call ask{.path = "/api/v1/breaker/close", .changes = true};
+  return show(call, client::ask(daemon, ask, "schedmate.breaker.v1"),
+              [](const Document& /*breaker*/, const screen::ScreenStyle& /*style*/) {
+                return std::string("the breaker is closed\n");
+              });
+}
+
 Result<int> run_actions(const CommandCall& call, const ActionsFlags& flags) {
   const auto daemon = client::daemon_of(call.session, flags.which);
   if (!daemon) return tl::unexpected(daemon.error());
   if (flags.verb.empty()) return list_actions(call, *daemon, flags);
+  if (flags.verb == "close-breaker") return close_breaker(call, *daemon);
   client::Call ask{.path = "/api/v1/actions/" + client::percent_encoded(flags.id)};
   if (flags.verb != "show") {
     ask.path += "/" + flags.verb;
@@ -64,6 +74,9 @@ Result<void> check_actions(const CLI::App& command, const ActionsFlags& flags) {
     if (command.count(flag) > 0)
       return fail(ErrorCode::unsupported,
                   fmt::format("actions {}: takes no {}, which is of the list", flags.verb, flag));
+  if (flags.verb == "close-breaker")
+    return flags.id.empty() ? Result<void>()
+                            : fail(ErrorCode::unsupported, "actions close-breaker: takes no ID");
   return need(!flags.id.empty(), "actions " + flags.verb, "ID");
 }
 
@@ -74,7 +87,9 @@ std::vector<std::string> action_verbs() { return {verbs.begin(), verbs.end()}; }
 Command actions_command(const Parser& parser) {
   const auto flags = std::make_shared<ActionsFlags>();
   CLI::App& command = parser.app;
-  command.add_option("verb", flags->verb, "show, approve, reject or undo one; default: a list")
+  command
+      .add_option("verb", flags->verb,
+                  "show, approve, reject or undo one; close-breaker; default: a list")
       ->type_name("VERB");
   command.add_option("ID", flags->id, "id of the action")->type_name("");
   command.add_option("--state", flags->state, "only actions in this state, as waiting")
@@ -91,7 +106,8 @@ Command actions_command(const Parser& parser) {
   add_daemon(command, flags->which);
   command.footer(
       "Examples:\n  schedmate actions --state waiting\n  schedmate actions show 12\n"
-      "  schedmate actions approve 12\n  schedmate actions undo 12");
+      "  schedmate actions approve 12\n  schedmate actions undo 12\n"
+      "  schedmate actions close-breaker");
   return {.run = [flags](const CommandCall& call) { return run_actions(call, *flags); },
           .check = [&command, flags] { return check_actions(command, *flags); }};
 }

@@ -39,8 +39,9 @@ Result<int> print_advice(const CommandCall& call, const AdviseFlags& flags) {
   if (flags.is_of_job()) {
     const auto job = job_of_daemon(call, flags.which, flags.request.job.root);
     if (!job) return tl::unexpected(job.error());
-    if (*job) return show_part(call, **job, "advice", screen::live_advice_text(**job));
-    if (auto ok = need_submission(flags); !ok) return tl::unexpected(ok.error());
+    if (job->document)
+      return show_part(call, *job->document, "advice", screen::live_advice_text(*job->document));
+    if (auto ok = need_submission(flags); !ok) return tl::unexpected(behind(*job, ok.error()));
   }
   const auto advice = service::advise(call.session, flags.request);
   if (!advice) return tl::unexpected(advice.error());

@@ -28,9 +28,9 @@ Result<service::AskAnswer> answer_of_daemon(const Document& job, const std::stri
   auto diagnosis = client::diagnosis_of(job);
   if (!progress && !diagnosis)
     return fail(ErrorCode::invalid,
-                fmt::format("the daemon knows neither progress nor a diagnosis of job {}; give its "
-                            "log instead of its id",
-                            screen::word(job, "id")));
+                fmt::format("the daemon knows neither progress nor a diagnosis of job {}{}; give "
+                            "its log instead of its id",
+                            screen::word(job, "id"), not_read(job)));
   const ask::LogIndex no_lines;
   service::AskAnswer made;
   made.answers =
@@ -43,8 +43,10 @@ Result<service::AskAnswer> answer(const CommandCall& call, const AskFlags& flags
   if (!flags.request.job.empty()) return service::ask(call.session, flags.request);
   const auto job = job_of_daemon(call, flags.which, flags.request.subject);
   if (!job) return tl::unexpected(job.error());
-  return *job ? answer_of_daemon(**job, flags.request.question)
-              : service::ask(call.session, flags.request);
+  if (job->document) return answer_of_daemon(*job->document, flags.request.question);
+  return service::ask(call.session, flags.request).map_error([&](const Error& error) {
+    return behind(*job, error);
+  });
 }
 
 Result<int> print_answers(const CommandCall& call, const AskFlags& flags) {

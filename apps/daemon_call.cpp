@@ -81,28 +81,45 @@ Result<std::vector<Document>> all_pages(const client::DaemonClient& daemon, cons
   return all;
 }
 
-Result<std::optional<Document>> job_of_daemon(const CommandCall& call,
-                                              const client::WhichDaemon& which,
-                                              const std::string& word) {
-  const bool insists = !which.address.empty();
-  if (!insists && !client::may_be_job_id(word)) return std::nullopt;
+Error behind(const DaemonsWord& word, Error error) {
+  if (word.denial.empty()) return error;
+  return {ErrorCode::not_found, word.denial + "; elsewhere: " + error.message};
+}
+
+Result<DaemonsWord> ask_about_job(const client::DaemonClient& daemon,
+                                  const client::WhichDaemon& which, const std::string& path,
+                                  std::string_view schema) {
+  auto told = client::ask(daemon, {.path = path}, schema);
+  if (told) return DaemonsWord{.document = std::move(*told)};
+  if (told.error().code == ErrorCode::not_found && which.address.empty())
+    return DaemonsWord{.denial = told.error().message};
+  return tl::unexpected(told.error());
+}
+
+Result<DaemonsWord> job_of_daemon(const CommandCall& call, const client::WhichDaemon& which,
+                                  const std::string& word) {
+  if (which.address.empty() && !client::may_be_job_id(word)) return DaemonsWord();
   const auto daemon = client::daemon_if_any(call.session, which);
   if (!daemon) return tl::unexpected(daemon.error());
-  if (!*daemon) return std::nullopt;
-  auto job = client::ask(**daemon, {.path = client::job_path(word)}, "schedmate.job.v1");
-  if (job) return std::optional(std::move(*job));
-  if (job.error().code == ErrorCode::not_found && !insists) return std::nullopt;
-  return tl::unexpected(job.error());
+  if (!*daemon) return DaemonsWord();
+  return ask_about_job(**daemon, which, client::job_path(word), "schedmate.job.v1");
+}
+
+std::string not_read(const Document& job) {
+  const std::string note = screen::word(job, "note");
+  return note.empty() ? "" : ": " + note;
 }
 
 Result<int> show_part(const CommandCall& call, const Document& job, const char* part,
                       const std::string& text) {
   const Document& found = screen::part(job, part);
   if (found.is_null())
-    return fail(ErrorCode::invalid,
-                fmt::format("the daemon has no {} of job {} (state {}); give its log instead of "
-                            "its id",
-                            part, screen::word(job, "id"), screen::word(job, "state")));
+    return fail(
+        ErrorCode::invalid,
+        fmt::format("the daemon has no {} of job {} (state {}){}; give its {} instead of "
+                    "its id",
+                    part, screen::word(job, "id"), screen::word(job, "state"), not_read(job),
+                    part == std::string_view("advice") ? "folder and --command" : "log"));
   if (call.json)
     call.console.json(found);
   else

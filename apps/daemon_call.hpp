@@ -51,13 +51,25 @@ struct PagedList {
 [[nodiscard]] Result<std::vector<Document>> all_pages(const client::DaemonClient& daemon,
                                                       const PagedList& list);
 
-/// What a daemon knows of a job for a command that also reads files: nothing where no daemon is
-/// asked (`word` is a file's name, none runs) or where it does not know the job and no --address
-/// insists on it.
-[[nodiscard]] Result<std::optional<Document>> job_of_daemon(const CommandCall& call,
-                                                            const client::WhichDaemon& which,
-                                                            const std::string& word);
+/// What a daemon answers for a command that also looks elsewhere.
+struct DaemonsWord {
+  std::optional<Document> document{};
+  std::string denial{};  ///< it was asked, and says this: it knows no such job
+};
+/// The error of looking elsewhere, behind what the daemon said first.
+[[nodiscard]] Error behind(const DaemonsWord& word, Error error);
+/// A document about a job: none where it does not know that and no --address insists on it.
+[[nodiscard]] Result<DaemonsWord> ask_about_job(const client::DaemonClient& daemon,
+                                                const client::WhichDaemon& which,
+                                                const std::string& path, std::string_view schema);
+/// What it knows of a job: none where no daemon is asked, either (`word` is a file's name, or none
+/// runs).
+[[nodiscard]] Result<DaemonsWord> job_of_daemon(const CommandCall& call,
+                                                const client::WhichDaemon& which,
+                                                const std::string& word);
 
+/// ": why", where the daemon could not read what a job's document lacks; else "".
+[[nodiscard]] std::string not_read(const Document& job);
 /// Prints `part` of a job's document, or its text. Errors: invalid where the daemon has none of it.
 [[nodiscard]] Result<int> show_part(const CommandCall& call, const Document& job, const char* part,
                                     const std::string& text);

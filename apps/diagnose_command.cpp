@@ -29,16 +29,18 @@ struct DiagnoseFlags {
 
 Result<int> print_diagnosis(const CommandCall& call, const DiagnoseFlags& flags) {
   const service::DiagnoseRequest& request = flags.request;
+  DaemonsWord told;
   if (!flags.names_sources()) {
-    const auto job = job_of_daemon(call, flags.which, request.logs.front());
+    auto job = job_of_daemon(call, flags.which, request.logs.front());
     if (!job) return tl::unexpected(job.error());
-    if (*job)
-      return show_part(
-          call, **job, "diagnosis",
-          screen::live_diagnosis_text(**job, screen::screen_style(call.session.environment)));
+    told = std::move(*job);
   }
+  if (told.document)
+    return show_part(call, *told.document, "diagnosis",
+                     screen::live_diagnosis_text(*told.document,
+                                                 screen::screen_style(call.session.environment)));
   const auto answer = service::diagnose(call.session, request);
-  if (!answer) return tl::unexpected(answer.error());
+  if (!answer) return tl::unexpected(behind(told, answer.error()));
   for (const auto& warning : answer->warnings) call.console.warn(warning);
   if (call.json)
     call.console.json(service::diagnose_document(*answer));

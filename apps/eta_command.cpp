@@ -48,32 +48,34 @@ Result<int> print_live_queue(const CommandCall& call, const client::DaemonClient
   return 0;
 }
 
-/// Nothing where no daemon is asked, or the one that was found does not know the job.
-Result<std::optional<int>> print_live_eta(const CommandCall& call, const EtaFlags& flags) {
+/// Nothing where no daemon is asked, or the one that was found does not know the job: `told`.
+Result<std::optional<int>> print_live_eta(const CommandCall& call, const EtaFlags& flags,
+                                          DaemonsWord& told) {
   if (is_of_queue(flags.request) || flags.request.outcome) return std::nullopt;
   const auto daemon = client::daemon_if_any(call.session, flags.which);
   if (!daemon) return tl::unexpected(daemon.error());
   if (!*daemon) return std::nullopt;
   const auto some = [](int code) { return std::optional(code); };
   if (flags.request.job.empty()) return print_live_queue(call, **daemon, flags).map(some);
-  const auto job =
-      client::ask(**daemon, {.path = client::job_path(flags.request.job)}, "schedmate.job.v1");
-  if (!job && job.error().code == ErrorCode::not_found && flags.which.address.empty())
-    return std::nullopt;
+  auto job =
+      ask_about_job(**daemon, flags.which, client::job_path(flags.request.job), "schedmate.job.v1");
   if (!job) return tl::unexpected(job.error());
-  const std::string text = screen::live_eta_text(*job, cluster_now(**daemon),
+  told = std::move(*job);
+  if (!told.document) return std::nullopt;
+  const std::string text = screen::live_eta_text(*told.document, cluster_now(**daemon),
                                                  screen::screen_style(call.session.environment));
-  if (call.json) return show_part(call, *job, "eta", "").map(some);
+  if (call.json) return show_part(call, *told.document, "eta", "").map(some);
   call.console.text(text);
   return 0;
 }
 
 Result<int> print_eta(const CommandCall& call, const EtaFlags& flags) {
-  const auto told = print_live_eta(call, flags);
-  if (!told) return tl::unexpected(told.error());
-  if (*told) return **told;
+  DaemonsWord told;
+  const auto shown = print_live_eta(call, flags, told);
+  if (!shown) return tl::unexpected(shown.error());
+  if (*shown) return **shown;
   const auto eta = queue::eta(call.session, flags.request);
-  if (!eta) return tl::unexpected(eta.error());
+  if (!eta) return tl::unexpected(behind(told, eta.error()));
   const auto& environment = call.session.environment;
   if (call.json)
     call.console.json(queue::eta_document(*eta));

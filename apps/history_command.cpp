@@ -88,11 +88,13 @@ Result<void> import(const CommandCall& call, const HistoryFlags& flags) {
   return {};
 }
 
-/// Traces that count from their own first instant have no dates.
+/// Traces that count from their own first instant have no dates: "+9-14:05", days and time of day,
+/// as `eta --at` takes it.
 std::string date_of(const settings::Environment& here, SimTime submit) {
-  constexpr std::int64_t first_date_s = 365LL * 86'400;
+  constexpr std::int64_t day_s = 86'400, first_date_s = 365 * day_s;
   const std::int64_t s = seconds_of(submit);
-  return s < first_date_s ? fmt::format("{} s", s) : here.date(s);
+  if (s < 0 || s >= first_date_s) return here.date(s);
+  return fmt::format("+{}-{:02}:{:02}", s / day_s, s % day_s / 3600, s % 3600 / 60);
 }
 
 std::vector<Cell> table_row(const settings::Environment& here, const JobRecord& record) {

@@ -32,9 +32,9 @@ struct JobFlags {
 Result<int> print_job(const CommandCall& call, const JobFlags& flags) {
   const auto known = job_of_daemon(call, flags.which, flags.subject);
   if (!known) return tl::unexpected(known.error());
-  if (*known) return print_live_job(call, flags.which, **known);
+  if (known->document) return print_live_job(call, flags.which, *known->document);
   const auto view = service::look_at_job(call.session, flags.subject);
-  if (!view) return tl::unexpected(view.error());
+  if (!view) return tl::unexpected(behind(*known, view.error()));
   if (call.json)
     call.console.json(service::job_document(*view));
   else

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "apps/actions_command.hpp"
 #include "apps/history_command.hpp"
@@ -73,6 +74,8 @@ Result<void> check_known_in(const CLI::App& program, const CLI::App& where) {
   auto unknown = where.remaining();
   std::erase(unknown, "--");  // what stands behind it is no flag
   if (unknown.empty()) return {};
+  // What an unknown flag leaves over is no mistake of its own.
+  std::ranges::stable_partition(unknown, [](const auto& word) { return word.starts_with("-"); });
   const std::string wanted = unknown.front().substr(0, unknown.front().find('='));
   const bool is_flag = wanted.starts_with("-");
   std::vector<std::string> names;
@@ -111,10 +114,9 @@ std::vector<CommandDescription> describe(const CLI::App& program) {
 }
 
 Result<void> check_known(const CLI::App& program) {
-  if (auto ok = check_known_in(program, program); !ok) return ok;
   for (const CLI::App* command : program.get_subcommands())
     if (auto ok = check_known_in(program, *command); !ok) return ok;
-  return {};
+  return check_known_in(program, program);
 }
 
 }  // namespace schedmate

@@ -20,7 +20,7 @@ namespace {
 struct SubmitFlags {
   client::WhichDaemon which;
   std::int64_t gpus = 1, nodes = 1, limit_s = 0;
-  std::string user, dir, name, output, key;
+  std::string user, dir, name, partition, output, key;
   std::vector<std::string> command;
 };
 
@@ -58,6 +58,7 @@ Document request_of(const SubmitFlags& flags) {
   };
   add("name", flags.name);
   add("user", flags.user);
+  add("partition", flags.partition);
   add("output", flags.output);
   if (flags.limit_s > 0) made["limit_s"] = flags.limit_s;
   return made;
@@ -123,6 +124,10 @@ Command submit_command(const Parser& parser) {
   command.add_option("--dir", flags->dir, "folder in which it runs; default: this one")
       ->type_name("DIR");
   command.add_option("--name", flags->name, "name of the job")->type_name("NAME");
+  command
+      .add_option("--partition", flags->partition,
+                  "virtual cluster or partition; default: the cluster's")
+      ->type_name("P");
   takes_duration(
       *command.add_option("--time-limit", flags->limit_s, "longest run: 90m, 2:00:00, 1-12")
            ->type_name("TIME"));

@@ -58,21 +58,20 @@ Result<void> follow(const CommandCall& call, const TrackFlags& flags) {
 Result<bool> track_job(const CommandCall& call, const TrackFlags& flags) {
   const std::string& word = flags.logs.front();
   const auto job = flags.logs.size() == 1 ? job_of_daemon(call, flags.which, word)
-                                          : Result<std::optional<Document>>(std::nullopt);
+                                          : Result<DaemonsWord>(DaemonsWord());
   if (!job) return tl::unexpected(job.error());
-  if (!*job) {
+  if (!job->document) {
     if (!client::may_be_job_id(word) || word.contains('.')) return false;
-    return fail(ErrorCode::not_found,
-                fmt::format("track: no file '{}' here, and no daemon runs here that knows a job of "
-                            "this id",
-                            word));
+    const char* const none =
+        job->denial.empty() ? ", and no daemon runs here that knows a job of this id" : "";
+    return tl::unexpected(behind(
+        *job, {ErrorCode::not_found, fmt::format("track: no file '{}' here{}", word, none)}));
   }
   if (flags.follow)
     return fail(ErrorCode::unsupported,
                 "track --follow takes a log file; of jobs: schedmate watch");
-  return show_part(call, **job, "progress", screen::live_progress_text(**job)).map([](int) {
-    return true;
-  });
+  return show_part(call, *job->document, "progress", screen::live_progress_text(*job->document))
+      .map([](int) { return true; });
 }
 
 Result<void> run_track(const CommandCall& call, const TrackFlags& flags) {

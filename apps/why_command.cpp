@@ -22,17 +22,19 @@ struct WhyFlags {
   client::WhichDaemon which;
 };
 
-/// Nothing where no daemon is asked, or the one that was found does not know the job.
-Result<std::optional<int>> print_live_why(const CommandCall& call, const WhyFlags& flags) {
+/// Nothing where no daemon is asked, or the one that was found does not know the job: `told`.
+Result<std::optional<int>> print_live_why(const CommandCall& call, const WhyFlags& flags,
+                                          DaemonsWord& told) {
   if (is_of_queue(flags.request)) return std::nullopt;
   const auto daemon = client::daemon_if_any(call.session, flags.which);
   if (!daemon) return tl::unexpected(daemon.error());
   if (!*daemon) return std::nullopt;
-  const auto why = client::ask(**daemon, {.path = client::job_path(flags.request.job) + "/why"},
-                               "schedmate.why.v1");
-  if (!why && why.error().code == ErrorCode::not_found && flags.which.address.empty())
-    return std::nullopt;
-  return show(call, why,
+  auto why = ask_about_job(**daemon, flags.which, client::job_path(flags.request.job) + "/why",
+                           "schedmate.why.v1");
+  if (!why) return tl::unexpected(why.error());
+  told = std::move(*why);
+  if (!told.document) return std::nullopt;
+  return show(call, *told.document,
               [&](const Document& document, const screen::ScreenStyle& style) {
                 return screen::live_why_text(document, cluster_now(**daemon), style);
               })
@@ -40,11 +42,12 @@ Result<std::optional<int>> print_live_why(const CommandCall& call, const WhyFlag
 }
 
 Result<int> print_why(const CommandCall& call, const WhyFlags& flags) {
-  const auto told = print_live_why(call, flags);
-  if (!told) return tl::unexpected(told.error());
-  if (*told) return **told;
+  DaemonsWord told;
+  const auto shown = print_live_why(call, flags, told);
+  if (!shown) return tl::unexpected(shown.error());
+  if (*shown) return **shown;
   const auto why = queue::why(call.session, flags.request);
-  if (!why) return tl::unexpected(why.error());
+  if (!why) return tl::unexpected(behind(told, why.error()));
   if (call.json)
     call.console.json(queue::why_document(*why));
   else

@@ -45,7 +45,7 @@ class Bench {
   }
 
   void run() const {
-    for (const char* host : {"fifo", "backfill_easy", "sjf"}) {
+    for (const char* host : {"fifo", "backfill_easy", "slurm_backfill", "sjf"}) {
       host_alone(host);
       for (const char* known : {"last_k", "oracle"}) ordered(host, known);
     }

@@ -95,6 +95,22 @@ install_stopped() {
   install_set "$@"
 }
 
+# Looks at the accessibility of the daemon's page. The tests say so where they go without it.
+fetch_axe() {
+  local there here
+  there=$(cd "$(dirname "$0")/.." && pwd)/build/axe
+  [[ ! -e $there/axe.min.js ]] || return 0
+  here=$(mktemp -d)
+  if command -v npm >/dev/null && (cd "$here" &&
+    npm pack --silent --fetch-retries=1 --fetch-timeout=20000 axe-core@4.14.1 &&
+    tar xzf axe-core-*.tgz package/axe.min.js) >/dev/null 2>&1; then
+    mkdir -p "$there" && mv "$here/package/axe.min.js" "$there/"
+  else
+    say "axe-core is not here, and npm cannot fetch it: the page is tested without"
+  fi
+  rm -rf "$here"
+}
+
 command -v dpkg-query >/dev/null || {
   say "not a Debian system: install the packages that CMake needs yourself (this script lists them)"
   exit 0
@@ -102,7 +118,7 @@ command -v dpkg-query >/dev/null || {
 for name in "$@"; do
   case $name in
     build) install_set "the build" "${build_set[@]}" ;;
-    test) install_set "the tests" "${test_set[@]}" ;;
+    test) install_set "the tests" "${test_set[@]}" && fetch_axe ;;
     live) install_stopped "the tests on a real Slurm" "${live_set[@]}" ;;
     *) say "unknown set '$name'; use: deps.sh [build] [test] [live]"; exit 2 ;;
   esac

@@ -6,6 +6,7 @@
 /// A Store (store.hpp) holds the records. Values: run times are in whole seconds, utilisation in
 /// per cent and memory in MiB, both per GPU. An absent figure is one that nobody measured.
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -68,6 +69,8 @@ struct Neighbour {
   std::string id;
   /// How alike, 0 to 1.
   double score = 0;
+  /// In words: which relation, which fields agree; "" = not kept.
+  std::string why{};
   bool operator==(const Neighbour&) const = default;
 };
 
@@ -82,6 +85,14 @@ struct GivenLength {
   Seconds limit{0};
   /// False: its user read "not known".
   bool told = false;
+  /// And why.
+  std::string not_known{};
+  /// That a run which would complete is killed by `limit`, 0 to 1.
+  double risk = 0;
+  /// That it fails or is cancelled before, 0 to 1.
+  std::optional<double> early_end{};
+  /// Past runs that it stands on.
+  std::map<EndState, std::size_t> runs_by_state{};
   bool operator==(const GivenLength&) const = default;
 };
 

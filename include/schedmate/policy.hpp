@@ -24,9 +24,10 @@ namespace schedmate {
 
 /// What another scheduler has made of a job before a driver begins in the middle.
 struct Rank {
-  double priority = 0;  ///< the higher, the earlier; of one that runs of no account
-  SimTime when;         ///< as of then
-  SimTime since;        ///< it has waited, and gains by waiting on; may be later than `when`
+  /// The higher, the earlier; JobInfo::order left out; of one that runs of no account.
+  double priority = 0;
+  SimTime when;   ///< as of then
+  SimTime since;  ///< it has waited, and gains by waiting on; may be later than `when`
   /// By ended jobs of its user, as of `when`; what is long ago counts less, as the site has it.
   double used_gpu_s = 0;
 };
@@ -54,8 +55,8 @@ struct JobInfo {
   /// Nodes on which it may start, or null: on all (Scheduler::heeds_nodes).
   const NodeSet* nodes = nullptr;
   std::optional<Rank> rank{};
-  /// Set from outside, while it waits: more goes first, before the policy's own order, 0 is neutral
-  /// (Scheduler::heeds_order).
+  /// Set from outside, while it waits: more goes first, 0 is neutral. It comes before the policy's
+  /// own order, or is added to its priority (Scheduler::heeds_order).
   std::int64_t order = 0;
   /// Start of the present run, when running.
   SimTime run_since;

@@ -98,7 +98,8 @@ struct Scheduler {
   /// Of the waiting jobs, it passes over those that View::may_start() refuses. Else a driver with
   /// limits that jobs share tells the policy of no more jobs than there is room for.
   bool heeds_limits = false;
-  /// JobInfo::order comes before its own order; else nobody can say who goes first.
+  /// JobInfo::order comes before its own order, or counts in its priority; else nobody can say who
+  /// goes first.
   bool heeds_order = false;
   /// The work that it expects of a waiting job, in seconds or GPU seconds: the less, the earlier it
   /// goes first. Null: its order is by something else.

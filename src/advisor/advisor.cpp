@@ -44,19 +44,24 @@ Result<std::optional<EarlierFailure>> failure_of(const std::string& id, Store& s
                         failure->fingerprint, 1 + same->size()};
 }
 
+std::string why_alike(const AdviceCase& ours, const Matched<JobRecord>& match) {
+  return match.rule.empty() ? describe(match_fields(ours.fields, match.job.fields)) : match.rule;
+}
+
 /// Of other users' jobs neither id nor what shows whose they are.
 std::vector<SimilarJob> shown(const AdviceCase& ours, std::span<const Matched<JobRecord>> matches) {
   std::vector<SimilarJob> similar;
   const Caller caller{ours.submission.user, ours.parts.role};
-  for (const auto& [job, run, rule] : matches) {
+  for (const auto& match : matches) {
+    const PastRun& run = match.run;
     similar.push_back({caller.may_see_jobs_of(run.user) ? run.id : "", run.score,
-                       rule.empty() ? describe(match_fields(ours.fields, job.fields)) : rule,
-                       run.duration, run.state});
+                       why_alike(ours, match), run.duration, run.state});
   }
   return similar;
 }
 
-GivenAdvice given(const Estimate& estimate, std::span<const Matched<JobRecord>> matches) {
+GivenAdvice given(const AdviceCase& ours, const Estimate& estimate,
+                  std::span<const Matched<JobRecord>> matches) {
   GivenAdvice given;
   given.source = name_of(estimate.source);
   given.mean = estimate.mean;
@@ -65,7 +70,8 @@ GivenAdvice given(const Estimate& estimate, std::span<const Matched<JobRecord>> 
   given.p90 = estimate.p90;
   given.gpu_util_pct = estimate.gpu_util_pct;
   given.gpu_memory_mib = estimate.gpu_memory_mib;
-  for (const auto& [job, run, rule] : matches) given.neighbours.push_back({run.id, run.score});
+  for (const auto& match : matches)
+    given.neighbours.push_back({match.run.id, match.run.score, why_alike(ours, match)});
   return given;
 }
 
@@ -76,7 +82,11 @@ GivenLength given(const RunAnswer& answer) {
           .p50 = answer.p50,
           .p90 = answer.p90,
           .limit = answer.time_limit ? answer.time_limit->suggested : Seconds(0),
-          .told = answer.known()};
+          .told = answer.known(),
+          .not_known = answer.known() ? "" : why_not_known(answer),
+          .risk = answer.time_limit ? answer.time_limit->risk : 0,
+          .early_end = answer.early_end,
+          .runs_by_state = answer.runs_by_state};
 }
 
 /// The part of the advice that stands on past jobs.
@@ -108,7 +118,7 @@ Result<GivenAdvice> advise_by_past(const AdviceCase& ours, Advice& advice) {
   advice.estimate = std::move(made->estimate);
   advice.answer = std::move(*made->answer);
   advice.would_help = would_help(advice.answer);
-  GivenAdvice remembered = given(advice.estimate, best);
+  GivenAdvice remembered = given(ours, advice.estimate, best);
   remembered.length = given(advice.answer);
   return remembered;
 }

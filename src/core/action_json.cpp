@@ -78,23 +78,26 @@ Document call_document(const ActionCall& call) {
 }
 
 Document action_document(const Action& action) {
-  Document steps = Document::array();
-  for (const ActionStep& step : action.steps)
-    steps.push_back({{"state", name_of(step.state)},
-                     {"when_s", seconds_of(step.when)},
-                     {"by", step.by},
-                     {"note", step.note}});
-  return {{"schema", "schedmate.action.v1"},
-          {"id", action.id},
-          {"kind", name_of(action.call.kind)},
-          {"state", name_of(action.state())},
-          {"target", targets_of(action.call)},
-          {"call", call_document(action.call)},
-          {"why", action.why},
-          {"mode", name_of(action.mode)},
-          {"before", action.before},
-          {"undoes", action.undoes},
-          {"steps", std::move(steps)}};
+  Document document;  // each value goes in by itself: lists of values are copied twice
+  document["schema"] = "schedmate.action.v1";
+  document["id"] = action.id;
+  document["kind"] = name_of(action.call.kind);
+  document["state"] = name_of(action.state());
+  document["target"] = targets_of(action.call);
+  document["call"] = call_document(action.call);
+  document["why"] = action.why;
+  document["mode"] = name_of(action.mode);
+  document["before"] = action.before;
+  document["undoes"] = action.undoes;
+  Document& steps = document["steps"] = Document::array();
+  for (const ActionStep& step : action.steps) {
+    Document& made = steps.emplace_back();
+    made["state"] = name_of(step.state);
+    made["when_s"] = seconds_of(step.when);
+    made["by"] = step.by;
+    made["note"] = step.note;
+  }
+  return document;
 }
 
 Result<ActionCall> read_call(const Document& document) {

@@ -69,8 +69,6 @@ http::Reply answer_to(const http::Request& request, const State& state,
   switch (request.route->name) {
     case RouteName::jobs:
       return jobs_reply(request, state);
-    case RouteName::job:
-      return not_found(fmt::format("no job {}", request.ids.at(0)));  // else whole_job()
     case RouteName::why:
       return why_reply(request, state);
     case RouteName::cluster:
@@ -101,11 +99,13 @@ std::optional<http::Event> event_of(const live::Noted& noted, const State& state
     return http::Event{"job", state.texts.of(attempt->seen, state.loop.lives()) + '}',
                        http::Audience::owner, attempt->seen.user};
   }
-  return http::Event{"action",
-                     in_one_line({{"id", parse_number<std::int64_t>(noted.id).value_or(0)},
-                                  {"state", name_of(noted.state)}}),
-                     http::Audience::operators,
-                     {}};
+  const auto id = parse_number<std::int64_t>(noted.id).value_or(0);
+  Document told{{"id", id}, {"state", name_of(noted.state)}};
+  if (const Action* const action = state.loop.actions().find(id)) {
+    told["kind"] = name_of(action->call.kind);
+    told["target"] = targets_of(action->call);
+  }
+  return http::Event{"action", in_one_line(told), http::Audience::operators, {}};
 }
 
 }  // namespace schedmate::daemon

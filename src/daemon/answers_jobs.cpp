@@ -51,23 +51,32 @@ Document request_of_job(const SeenJob& job) {
 }
 
 Document attempt_document(const live::PastRun& run) {
-  Document made{{"restarts", run.restarts}, {"state", nullptr}, {"nodes", nodes_of(run.nodes)}};
+  Document made{{"restarts", run.restarts},
+                {"state", nullptr},
+                {"nodes", nodes_of(run.nodes)},
+                {"why", nullptr}};
   put_instant(made, "started", run.started);
   put_instant(made, "ended", run.ended);
   return made;
 }
 
-/// Oldest first; the last is the present one.
-Document attempts_of(const live::Attempt& attempt) {
+/// Oldest first; the last is the present one. Each with why it failed, where that is known.
+Document attempts_of(const live::Attempt& attempt, const live::Life* life) {
   Document all = Document::array();
   for (const live::PastRun& run : attempt.past) {
     all.push_back(attempt_document(run));
     all.back()["state"] = lower_case(to_string(run.end_state));
+    if (life == nullptr) continue;
+    for (const live::EarlierFailure& failure : life->earlier)
+      if (failure.restarts == run.restarts && !failure.reason.empty())
+        all.back()["why"] = failure.reason;
   }
   const SeenJob& seen = attempt.seen;
   all.push_back(
       attempt_document({seen.restarts, seen.started, seen.ended, seen.end_state, seen.nodes}));
   all.back()["state"] = state_word(seen);
+  if (life != nullptr && life->cause && !life->cause->reason.empty())
+    all.back()["why"] = life->cause->reason;
   return all;
 }
 
@@ -132,6 +141,18 @@ Document job_document(const SeenJob& job) {
   return made;
 }
 
+Document whole_document(const live::Attempt& attempt, const live::Life* life) {
+  Document made = job_document(attempt.seen);
+  made["schema"] = "schedmate.job.v1";
+  made["eta"] = nullptr;
+  made["use"] = nullptr;
+  add_whole_life(life, made);
+  made["request"] = request_of_job(attempt.seen);
+  made["attempts"] = attempts_of(attempt, life);
+  made["actions"] = Document::array();
+  return made;
+}
+
 const std::string& JobTexts::of(const SeenJob& job, const live::Lives& lives) {
   const auto [found, fresh] = texts_.try_emplace(job.id);
   if (fresh) {
@@ -191,17 +212,14 @@ std::optional<Document> whole_job(const http::Request& request, const State& sta
   const live::Attempt* const attempt = seen_job(request, state);
   if (attempt == nullptr) return std::nullopt;
   const SeenJob& seen = attempt->seen;
-  Document made = job_document(seen);
-  made["eta"] = state.forecast != nullptr ? eta_of(*state.forecast, seen.id) : Document(nullptr);
+  Document made = whole_document(*attempt, state.loop.lives().find(seen.id));
+  if (state.forecast != nullptr) made["eta"] = eta_of(*state.forecast, seen.id);
   if (const live::Ordering* const ordering = state.loop.ordering())
     if (const auto place = ordering->place(attempt->number))
       made["order"] = {{"now", place->now}, {"would_be", place->would_be}, {"of", place->of}};
-  const auto* const use = state.desk != nullptr ? state.desk->probes().use_of(seen) : nullptr;
-  made["use"] = use != nullptr ? probe::use_document(*use) : Document(nullptr);
-  add_whole_life(state.loop.lives().find(seen.id), made);
-  made["schema"] = "schedmate.job.v1";
-  made["request"] = request_of_job(seen);
-  made["attempts"] = attempts_of(*attempt);
+  if (state.desk != nullptr)
+    if (const auto* const use = state.desk->probes().use_of(seen))
+      made["use"] = probe::use_document(*use);
   made["actions"] = actions_of(seen, state);
   return made;
 }

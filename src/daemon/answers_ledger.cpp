@@ -19,10 +19,25 @@ Document lost_of(const live::GpuTime& time) {
     if (loss.attempts == 0) continue;
     rows.push_back({{"cause", name_of(cause)},
                     {"gpu_h", hours(loss.gpu_s)},
-                    {"jobs", loss.attempts},
+                    {"attempts", loss.attempts},
                     {"method", method_of(cause)}});
   }
   return rows;
+}
+
+constexpr const char* used_method =
+    "GPUs times run time of attempts that have ended, on the day of their end";
+
+/// What an action has saved is what would have happened without it. That is known of one only.
+Document saved_of(const live::GpuTime& time) {
+  return Document::array(
+      {{{"kind", "repeat_avoided"},
+        {"gpu_h", hours(time.repeats.gpu_s)},
+        {"count", time.repeats.attempts},
+        {"method",
+         "jobs that failed again of the same cause at the same step, were not started again for "
+         "that, and would have been else: GPUs times the shorter of these two runs. The least that "
+         "this has saved; of nothing else is it known what would have been"}}});
 }
 
 Document day_of(live::Ledger::Day day, const live::GpuTime& time) {
@@ -36,14 +51,13 @@ Document day_of(live::Ledger::Day day, const live::GpuTime& time) {
   row.erase("day_s");
   row["used_gpu_h"] = hours(time.used_gpu_s);
   row["lost_gpu_h"] = hours(time.lost_gpu_s());
-  row["saved_gpu_h"] = 0;
+  row["saved_gpu_h"] = hours(time.repeats.gpu_s);
   return row;
 }
 
 }  // namespace
 
-/// Each sees the sums of the jobs that he may see. What an action has saved is what would have
-/// happened without it, which nobody knows here: no row of `saved` so far.
+/// Each sees the sums of the jobs that he may see.
 http::Reply ledger_reply(const http::Request& request, const State& state) {
   const live::Ledger& ledger = state.loop.ledger();
   live::GpuTime sum;
@@ -63,9 +77,10 @@ http::Reply ledger_reply(const http::Request& request, const State& state) {
   Document made{{"schema", "schedmate.ledger.v1"}};
   put_instant(made, "since", ledger.since());
   made["used_gpu_h"] = hours(sum.used_gpu_s);
+  made["used_method"] = used_method;
   made["jobs"] = sum.jobs;
   made["lost"] = lost_of(sum);
-  made["saved"] = Document::array();
+  made["saved"] = saved_of(sum);
   made["days"] = std::move(days);
   return http::json_reply(made);
 }

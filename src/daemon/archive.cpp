@@ -1,22 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/archive.hpp"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/text.hpp"
 #include "daemon/answers.hpp"
+#include "daemon/parts.hpp"
+#include "daemon/past_job.hpp"
 
 namespace schedmate::daemon {
 namespace {
 
-Document neighbour_document(const Neighbour& neighbour, const JobRecord& run) {
-  Document made{
-      {"job_id", run.id}, {"score", neighbour.score}, {"duration_s", nullptr}, {"state", nullptr}};
-  if (!run.outcome) return made;
-  made["duration_s"] = run.outcome->duration.count();
-  made["state"] = lower_case(to_string(run.outcome->state));
-  return made;
+/// `neighbours` of the job's advice; of those whose jobs the caller may not see their number.
+Result<void> add_neighbours(Store& store, const Caller& caller, const JobRecord& record,
+                            Document& advice) {
+  Document neighbours = Document::array();
+  int others = 0;
+  for (const Neighbour& each : record.advice->neighbours) {
+    const auto run = store.get(each.id);
+    if (!run) return tl::unexpected(run.error());
+    if (!*run) continue;
+    if (caller.may_see_jobs_of((*run)->user))
+      neighbours.push_back(neighbour_document(each, **run));
+    else
+      ++others;
+  }
+  advice["neighbours"] = std::move(neighbours);
+  advice["neighbours_of_others"] = others;
+  return {};
+}
+
+Result<void> add_record(Store& store, const Caller& caller, const JobRecord& record,
+                        Document& job) {
+  if (Document facts = Document::parse(record.facts_json, nullptr, false); facts.is_object())
+    job["facts"] = std::move(facts);
+  if (!record.advice) return {};
+  job["advice"] = advice_document(*record.advice);
+  return add_neighbours(store, caller, record, job["advice"]);
 }
 
 }  // namespace
@@ -26,23 +48,19 @@ Result<void> add_history(Store& store, const Caller& caller, Document& job) {
   if (!record) return tl::unexpected(record.error());
   // Ids come again.
   if (!*record || Document(seconds_of((*record)->submit)) != job["submitted_s"]) return {};
-  if (Document facts = Document::parse((*record)->facts_json, nullptr, false); facts.is_object())
-    job["facts"] = std::move(facts);
-  if (!job["advice"].is_object() || !(*record)->advice) return {};
-  Document neighbours = Document::array();
-  int others = 0;
-  for (const Neighbour& each : (*record)->advice->neighbours) {
-    const auto run = store.get(each.id);
-    if (!run) return tl::unexpected(run.error());
-    if (!*run) continue;
-    if (caller.may_see_jobs_of((*run)->user))
-      neighbours.push_back(neighbour_document(each, **run));
-    else
-      ++others;
-  }
-  job["advice"]["neighbours"] = std::move(neighbours);
-  job["advice"]["neighbours_of_others"] = others;
-  return {};
+  return add_record(store, caller, **record, job);
+}
+
+Result<std::optional<Document>> past_job(Store& store, const Caller& caller,
+                                         const std::string& id) {
+  const auto record = store.get(id);
+  if (!record) return tl::unexpected(record.error());
+  if (!*record || !caller.may_see_jobs_of((*record)->user)) return std::nullopt;
+  Document job = past_job_document(**record);
+  job["facts"] = nullptr;
+  if (auto added = add_record(store, caller, **record, job); !added)
+    return tl::unexpected(added.error());
+  return job;
 }
 
 Store* Archive::history() {
@@ -63,6 +81,18 @@ void Archive::job(const http::Request& request, const std::shared_ptr<http::Answ
     if (Store* const store = history())
       if (!add_history(*store, caller, document)) history_.reset();  // opened again for the next
     (*answer)(http::json_reply(document));
+  });
+}
+
+void Archive::past_job(const http::Request& request, const std::shared_ptr<http::Answer>& answer) {
+  worker_.ask([this, caller = request.caller, id = request.ids.at(0), answer] {
+    Store* const store = history();
+    Result<std::optional<Document>> job = std::nullopt;
+    if (store != nullptr) job = daemon::past_job(*store, caller, id);
+    if (!job) history_.reset();
+    (*answer)(!job   ? http::error_reply(job.error())
+              : *job ? http::json_reply(**job)
+                     : not_found(fmt::format("no job {}", id)));
   });
 }
 

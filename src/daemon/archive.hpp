@@ -25,9 +25,11 @@ class Archive {
 
   /// Of route `audit`.
   void audit(const http::Request& request, const std::shared_ptr<http::Answer>& answer);
-  /// Of route `job`: `document` with the job's facts and the past runs that its advice stood on.
+  /// Of route `job`: `document` with the job's facts, its advice and the past runs behind it.
   void job(const http::Request& request, const std::shared_ptr<http::Answer>& answer,
            Document document);
+  /// Of route `job`, for one that the daemon does not follow: what the history has of it.
+  void past_job(const http::Request& request, const std::shared_ptr<http::Answer>& answer);
 
  private:
   /// Null: there is none yet, or it cannot be read.
@@ -40,9 +42,13 @@ class Archive {
   Worker worker_;  // last: it uses what stands above
 };
 
-/// Adds `facts` (schedmate.facts.v1; null: none are kept) and, where there is advice, its
+/// Adds `facts` (schedmate.facts.v1; null: none are kept) and `advice` as it was given, with its
 /// `neighbours`, the past runs that it stood on, best first. Of users whose jobs the caller may not
 /// see there is their number alone. Errors: those of the history.
 [[nodiscard]] Result<void> add_history(Store& store, const Caller& caller, Document& job);
+/// schedmate.job.v1 with the same; nothing where the history has no such job, or none that the
+/// caller may see. Errors: those of the history.
+[[nodiscard]] Result<std::optional<Document>> past_job(Store& store, const Caller& caller,
+                                                       const std::string& id);
 
 }  // namespace schedmate::daemon

@@ -6,10 +6,18 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "daemon/past_job.hpp"
 #include "tests/support/need.hpp"
 
 namespace schedmate::daemon {
 namespace {
+
+GivenAdvice given(const std::string& source) {
+  GivenAdvice made;
+  made.source = source;
+  made.p50 = FractionalSeconds(450);
+  return made;
+}
 
 /// Job 9 of ann, and the runs that its advice stood on: 1 of hers, 2 of bob's; 3 is gone.
 struct History {
@@ -24,6 +32,8 @@ struct History {
       Outcome outcome;
       outcome.state = EndState::completed;
       outcome.duration = Seconds(500);
+      outcome.log_summary = R"({"progress":{"step_time_s":0.5}})";
+      outcome.progress = {{Seconds(10), 20, 1.5}, {Seconds(20), 40, 1.25}};
       testing::need(store->finish(id, outcome));
     }
     JobRecord job;
@@ -31,8 +41,19 @@ struct History {
     job.user = "ann";
     job.submit = at(1000);
     job.facts_json = R"({"schema":"schedmate.facts.v1","facts":{"epochs":{"value":20}}})";
-    job.advice = GivenAdvice{};
-    job.advice->neighbours = {{"1", 0.99}, {"2", 0.95}, {"3", 0.92}};
+    job.vc = "gpu";
+    job.gpus = 4;
+    job.command = "python train.py";
+    job.advice = given("similar");
+    job.advice->neighbours = {{"1", 0.99, "same model_name"}, {"2", 0.95}, {"3", 0.92}};
+    job.advice->length =
+        GivenLength{.source = "similar",
+                    .p50 = FractionalSeconds(500),
+                    .limit = Seconds(900),
+                    .told = true,
+                    .risk = 0.05,
+                    .early_end = 0.25,
+                    .runs_by_state = {{EndState::completed, 3}, {EndState::failed, 1}}};
     testing::need(store->put(job));
   }
   Document shown(const Caller& caller, std::int64_t submitted_s = 1000) const {
@@ -46,9 +67,83 @@ TEST_CASE("a job is shown with its facts and the past runs behind its advice") {
   const Document job = History().shown({.user = "ann", .role = Role::cluster_operator});
   CHECK(job["facts"]["facts"]["epochs"]["value"] == 20);
   CHECK(job["advice"]["neighbours"].dump() ==
-        R"([{"job_id":"1","score":0.99,"duration_s":500,"state":"completed"},)"
-        R"({"job_id":"2","score":0.95,"duration_s":500,"state":"completed"}])");
+        R"([{"job_id":"1","score":0.99,"why":"same model_name","gpus":0,"duration_s":500,)"
+        R"("state":"completed","step_time_s":0.5,"series":[{"since_start_s":10,"step":20.0},)"
+        R"({"since_start_s":20,"step":40.0}]},{"job_id":"2","score":0.95,"why":"","gpus":0,)"
+        R"("duration_s":500,"state":"completed","step_time_s":0.5,"series":)"
+        R"([{"since_start_s":10,"step":20.0},{"since_start_s":20,"step":40.0}]}])");
   CHECK(job["advice"]["neighbours_of_others"] == 0);
+}
+
+TEST_CASE("advice is shown as it was given") {
+  Document advice = History().shown({.user = "ann"})["advice"];
+  for (const char* const part : {"neighbours", "neighbours_of_others"}) advice.erase(part);
+  CHECK(advice.dump() ==
+        R"({"source":"similar","held_s":{"p10":0.0,"p50":450.0,"p90":0.0},"known":true,)"
+        R"("not_known":null,"duration_s":{"p10":0.0,"p50":500.0,"p90":0.0},)"
+        R"("time_limit":{"suggested_s":900,"slurm":"0:15:00","risk":0.05},"early_end":0.25,)"
+        R"("runs_by_state":{"completed":3,"failed":1}})");
+}
+
+TEST_CASE("where its user read that the length is not known no length is shown") {
+  GivenAdvice unknown = given("similar");
+  unknown.length = GivenLength{.source = "similar",
+                               .p50 = FractionalSeconds(500),
+                               .limit = Seconds(900),
+                               .not_known = "they differ too much"};
+  const Document shown = advice_document(unknown);
+  CHECK(shown["known"] == false);
+  CHECK(shown["not_known"] == "they differ too much");
+  CHECK(shown["duration_s"].is_null());
+  CHECK(shown["time_limit"].is_null());
+  CHECK(advice_document(given("none"))["held_s"].is_null());
+}
+
+TEST_CASE("a job that is followed no more is shown to its owner and operators alone") {
+  const History history;
+  Outcome outcome;
+  outcome.state = EndState::failed;
+  outcome.start = at(1100);
+  outcome.end = at(1500);
+  outcome.attempts = {{.start = at(1050),
+                       .end = at(1060),
+                       .state = EndState::node_fail,
+                       .word = "",
+                       .exit_code = "",
+                       .nodes = "n1"},
+                      {.start = at(1100),
+                       .end = at(1500),
+                       .state = EndState::failed,
+                       .word = "",
+                       .exit_code = "",
+                       .nodes = "n2,n3"}};
+  outcome.log_summary = R"({"progress":{"step":30,"total_steps":90},)"
+                        R"("diagnosis":{"class":"user_script","reason":"x"}})";
+  outcome.progress = {{Seconds(10), 30, 1.5}};
+  testing::need(history.store->finish("9", outcome));
+  const auto shown = [&](const Caller& caller) {
+    return testing::need(past_job(*history.store, caller, "9"));
+  };
+  CHECK(!shown({.user = "bob"}));
+  CHECK(!testing::need(past_job(*history.store, {.user = "ann"}, "8")));
+  CHECK(shown({.user = "root", .role = Role::cluster_operator}));
+  const auto job = shown({.user = "ann"});
+  REQUIRE(job);
+  CHECK((*job)["schema"] == "schedmate.job.v1");
+  CHECK((*job)["state"] == "failed");
+  CHECK((*job)["ended_s"] == 1500);
+  CHECK((*job)["restarts"] == 1);
+  CHECK((*job)["nodes"].size() == 2);
+  REQUIRE((*job)["attempts"].size() == 2);
+  CHECK((*job)["attempts"][0]["state"] == "node_fail");
+  CHECK((*job)["attempts"][0]["nodes"][0]["node"] == "n1");
+  CHECK((*job)["attempts"][1]["why"] == "x");
+  CHECK((*job)["diagnosis"]["class"] == "user_script");
+  CHECK((*job)["verdict"] == "user_script");
+  CHECK((*job)["progress"]["of"] == 90);
+  CHECK((*job)["progress"]["series"][0]["at_s"] == 1110);
+  CHECK((*job)["advice"]["neighbours"].size() == 1);
+  CHECK((*job)["facts"]["facts"]["epochs"]["value"] == 20);
 }
 
 TEST_CASE("of runs of others an owner sees the number") {
@@ -62,6 +157,40 @@ TEST_CASE("an earlier job of the same id is another job") {
   const Document job = History().shown({.user = "ann"}, 2000);
   CHECK(!job.contains("facts"));
   CHECK(!job["advice"].contains("neighbours"));
+  CHECK(job["advice"]["source"] == "similar");
+}
+
+TEST_CASE("run times are expected from what had ended by then, the newest submissions") {
+  const auto store = testing::need(open_store("memory"));
+  for (int i = 1; i <= 5; ++i) {
+    JobRecord run;
+    run.id = std::to_string(i);
+    run.user = "ann";
+    run.vc = "gpu";
+    run.gpus = 2;
+    run.submit = at(100 * i);
+    testing::need(store->put(run));
+    if (i == 2) continue;  // it runs
+    Outcome outcome;
+    outcome.state = EndState::completed;
+    outcome.start = at(100 * i + 10);
+    outcome.end = at(1000 - 100 * i);
+    outcome.duration = *outcome.end - *outcome.start;
+    testing::need(store->finish(run.id, outcome));
+  }
+  const auto ids = [&](std::int64_t now_s, std::size_t most) {
+    std::string words;
+    for (const SeenJob& run : testing::need(past_runs(*store, at(now_s), most))) words += run.id;
+    return words;
+  };
+  CHECK(ids(2000, 10) == "5431");  // by their end
+  CHECK(ids(650, 10) == "54");
+  CHECK(ids(2000, 2) == "54");
+  const SeenJob run = testing::need(past_runs(*store, at(2000), 1)).at(0);
+  CHECK(run.phase == JobPhase::ended);
+  CHECK(run.started == at(510));
+  CHECK(run.gpus == 2);
+  CHECK(run.partition == "gpu");
 }
 
 }  // namespace

@@ -56,6 +56,27 @@ Result<void> read_host(const Settings& settings, Replay& replay) {
   return {};
 }
 
+Result<void> read_bad_nodes(const Settings& settings, Replay& replay) {
+  constexpr std::string_view key = "cluster.replay.bad_nodes";
+  const SimTime first = replay.trace.jobs.empty() ? at(0) : replay.trace.jobs.front().submit;
+  for (const std::string& text : settings.names(key)) {
+    auto bad = replay::read_bad_node(text, first);
+    if (!bad) return of_setting(key, bad.error());
+    const bool is_known = std::ranges::any_of(replay.cluster.partitions, [&](const auto& each) {
+      const bool is_there = bad->node.starts_with(each.name + "-");
+      const auto number = parse_number<int>(
+          std::string_view(bad->node).substr(is_there ? each.name.size() + 1 : bad->node.size()));
+      return number && *number >= 0 && *number < each.nodes;
+    });
+    if (!is_known)
+      return fail(ErrorCode::invalid,
+                  fmt::format("setting {}: no node {}; they are called VC-NUMBER, from 0 on", key,
+                              bad->node));
+    replay.bad_nodes.push_back(std::move(*bad));
+  }
+  return {};
+}
+
 Result<std::shared_ptr<const Replay>> read_replay(const Settings& settings) {
   const std::string spec = settings.text("cluster.replay.trace");
   if (spec.empty())
@@ -77,6 +98,7 @@ Result<std::shared_ptr<const Replay>> read_replay(const Settings& settings) {
   }
   made->trace = std::move(*trace);
   made->speed = settings.whole("cluster.replay.speed");
+  if (auto bad = read_bad_nodes(settings, *made); !bad) return tl::unexpected(bad.error());
   if (auto host = read_host(settings, *made); !host) return tl::unexpected(host.error());
   return made;
 }

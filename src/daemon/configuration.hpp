@@ -8,10 +8,12 @@
 #include <schedmate/job.hpp>
 #include <schedmate/scheduler.hpp>
 #include <string>
+#include <vector>
 
 #include "daemon/notices.hpp"
 #include "http/options.hpp"
 #include "live/loop.hpp"
+#include "replay/bad_nodes.hpp"
 #include "settings/session.hpp"
 
 namespace schedmate::daemon {
@@ -20,6 +22,7 @@ struct Replay {
   Trace trace;
   ClusterSpec cluster;
   std::int64_t speed = 0;
+  std::vector<replay::BadNode> bad_nodes{};
   /// By which it starts jobs itself; nothing: only SchedMate does.
   std::optional<Scheduler> host{};
   Estimator host_estimates{};

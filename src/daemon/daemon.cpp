@@ -21,6 +21,7 @@
 #include "daemon/history.hpp"
 #include "daemon/kept_uses.hpp"
 #include "daemon/memory.hpp"
+#include "daemon/past_job.hpp"
 #include "daemon/probe_desk.hpp"
 #include "daemon/readings.hpp"
 #include "daemon/requests.hpp"
@@ -309,9 +310,11 @@ class Daemon {
     if (question.request.route->name == http::RouteName::audit)
       return archive_.audit(question.request, question.answer);
     const State state = this->state();
-    if (question.request.route->name == http::RouteName::job)
-      if (auto job = whole_job(question.request, state))
-        return archive_.job(question.request, question.answer, std::move(*job));
+    if (question.request.route->name == http::RouteName::job) {
+      auto job = whole_job(question.request, state);
+      return job ? archive_.job(question.request, question.answer, std::move(*job))
+                 : archive_.past_job(question.request, question.answer);
+    }
     if (auto decision = decision_of(question.request)) {
       if (auto past = *decision ? past_decision(**decision, state) : std::nullopt)
         return (void)(*question.answer)(std::move(*past));
@@ -410,7 +413,7 @@ class Daemon {
       desk_.probes().follow(attempt->seen, now_);
       if (noted.change == live::Change::Kind::ended) foresight_.ended(attempt->seen);
       if (attempt->seen.phase == JobPhase::ended)
-        studies_.remember(attempt->seen, loop_->lives().find(noted.id),
+        studies_.remember(*attempt, loop_->lives().find(noted.id),
                           desk_.probes().use_of(attempt->seen));
       if (noted.change == live::Change::Kind::started) foresight_.started(attempt->seen);
     }
@@ -480,7 +483,10 @@ class Daemon {
   std::optional<Error> failed_;
   Worker connector_, writer_, notifier_;  // they use what stands above, as do those below
   Foresight foresight_{surroundings_.clock,
-                       [this](Result<Forecast> made) { inbox_.put(Foreseen{std::move(made)}); }};
+                       [this](Result<Forecast> made) { inbox_.put(Foreseen{std::move(made)}); },
+                       [session = configuration_.session](SimTime now) {
+                         return past_runs(session, now, Forecasts::most_past);
+                       }};
   Studies studies_{configuration_.session, [this](std::uint64_t loop, live::Studied studied) {
                      inbox_.put(Learned{loop, std::move(studied)});
                    }};

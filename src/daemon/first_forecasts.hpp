@@ -2,7 +2,7 @@
 #pragma once
 
 /// How what was first expected of jobs turned out, so that an operator sees when forecasts are off:
-/// in 8 of 10 cases a job should start within its first interval.
+/// of 10 jobs 8 should start within their first interval.
 
 #include <cstdint>
 #include <string>

@@ -13,8 +13,6 @@
 namespace schedmate::daemon {
 namespace {
 
-constexpr std::size_t most_past = 20'000;
-
 /// Pools and the place of each node in them.
 struct Pools {
   std::vector<PartitionSpec> specs;

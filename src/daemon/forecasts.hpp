@@ -2,8 +2,8 @@
 #pragma once
 
 /// When waiting jobs start and running ones end, from the queue as it was last read (docs/eta.md).
-/// Run times come from the jobs that this process has seen end. All of it takes long, and is for
-/// another thread than the loop's.
+/// Run times come from the jobs that it was told have ended, the last 20,000. All of it takes long,
+/// and is for another thread than the loop's.
 
 #include <deque>
 #include <map>
@@ -44,6 +44,7 @@ struct Question {
 
 class Forecasts {
  public:
+  static constexpr std::size_t most_past = 20'000;
   /// A job that has ended is learned from.
   void note(const SeenJob& job);
   /// Of one reading. Nodes of a pool that have another number of GPUs than the first are left out.

@@ -2,6 +2,8 @@
 #include "daemon/foresight.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "daemon/memory.hpp"
@@ -19,11 +21,20 @@ bool Foresight::foresee(Listing& listing, const Scheduler& scheduler) {
   };
   worker_.ask([this, listing = std::move(listing), ended = std::exchange(ended_, {}),
                asked = std::move(asked)]() mutable {
+    if (past_) learn_past(listing.now, ended);
     for (const SeenJob& job : ended) forecasts_.note(job);
     take_(forecast_of(forecasts_.question(std::exchange(listing, {})), asked));
     give_back_memory();
   });
   return true;
+}
+
+/// Some may have come into the history since.
+void Foresight::learn_past(SimTime now, const std::vector<SeenJob>& ended) {
+  std::set<std::string_view> told;
+  for (const SeenJob& job : ended) told.insert(job.id);
+  for (const SeenJob& job : std::exchange(past_, nullptr)(now))
+    if (!told.contains(job.id)) forecasts_.note(job);
 }
 
 std::string Foresight::take(Result<Forecast> made) {

@@ -23,7 +23,10 @@ class Foresight {
  public:
   /// `take` is called by the worker's thread, with what take() is then to be given.
   using Take = std::function<void(Result<Forecast>)>;
-  Foresight(Clock clock, Take take) : clock_(std::move(clock)), take_(std::move(take)) {}
+  /// What had ended by then, before this process began; asked once, by the worker's thread.
+  using Past = std::function<std::vector<SeenJob>(SimTime now)>;
+  Foresight(Clock clock, Take take, Past past)
+      : clock_(std::move(clock)), take_(std::move(take)), past_(std::move(past)) {}
 
   /// Of this reading, under whoever starts jobs. False, and the reading is as it was: while one is
   /// being made, and then for as long as that took, or a second.
@@ -40,9 +43,12 @@ class Foresight {
   [[nodiscard]] FirstForecasts::Counts counts() const { return first_.counts(); }
 
  private:
+  void learn_past(SimTime now, const std::vector<SeenJob>& ended);
+
   Clock clock_;
   Take take_;
   std::atomic<bool> stopped_ = false;
+  Past past_;                   // the worker's thread alone; null: it was asked
   Forecasts forecasts_;         // the worker's thread alone
   std::vector<SeenJob> ended_;  // that it has not been told of
   std::shared_ptr<const Forecast> last_;

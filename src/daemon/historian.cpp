@@ -2,10 +2,16 @@
 #include "daemon/historian.hpp"
 
 #include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <utility>
+#include <vector>
 
+#include "base/json.hpp"
 #include "core/facts_json.hpp"
 #include "daemon/findings.hpp"
+#include "daemon/life_document.hpp"
+#include "daemon/readings.hpp"
 #include "service/advise.hpp"
 #include "service/redaction.hpp"
 
@@ -18,7 +24,7 @@ JobRecord record_of(const SeenJob& job) {
   record.id = job.id;
   record.user = job.user;
   record.vc = job.partition;
-  record.submit = job.submitted;
+  record.submit = std::max(SimTime(), job.submitted);
   record.root = service::redacted(job.dir);
   record.command = service::redacted(job.command);
   record.gpus = job.gpus;
@@ -29,8 +35,39 @@ JobRecord record_of(const SeenJob& job) {
   return record;
 }
 
+Attempt attempt_of(const live::PastRun& run) {
+  Attempt attempt{.start = run.started,
+                  .end = run.ended,
+                  .state = run.end_state,
+                  .word = "",
+                  .exit_code = "",
+                  .nodes = ""};
+  for (const NodeGpus& each : run.nodes)
+    attempt.nodes += (attempt.nodes.empty() ? "" : ",") + each.node;
+  return attempt;
+}
+
+/// As `history finish --log` keeps it (service/log_summary.hpp); "": its log was not read.
+std::string log_summary_of(const SeenJob& job, const live::Life& life) {
+  constexpr std::size_t longest = std::size_t{64} << 10U;
+  if (!life.log && !life.cause) return "";
+  const auto path = log_path_of(job);
+  Document summary{{"log", path ? Document(service::redacted(*path)) : Document(nullptr)},
+                   {"job", nullptr},
+                   {"progress", nullptr},
+                   {"diagnosis", nullptr}};
+  if (life.log)
+    summary["progress"] = {{"step", or_null<Document>(life.log->step)},
+                           {"total_steps", or_null<Document>(life.log->total_steps)},
+                           {"loss", as_known_or_null<Document>(life.log->loss)},
+                           {"step_time_s", as_known_or_null<Document>(life.log->step_time_s)}};
+  if (life.cause && life.cause->document.size() <= longest)
+    summary["diagnosis"] = diagnosis_document(*life.cause);
+  return in_one_line(summary);
+}
+
 Outcome outcome_of(const Ended& end) {
-  const auto& [job, life, use] = end;
+  const auto& [job, earlier, life, use] = end;
   Outcome outcome;
   outcome.state = job.end_state;
   outcome.start = job.started;
@@ -40,7 +77,11 @@ Outcome outcome_of(const Ended& end) {
     outcome.gpu_util_pct = use->gpu_pct_mean;
     outcome.gpu_memory_mib = use->memory_mib_max;
   }
+  for (const live::PastRun& run : earlier) outcome.attempts.push_back(attempt_of(run));
+  outcome.attempts.push_back(
+      attempt_of({job.restarts, job.started, job.ended, job.end_state, job.nodes}));
   if (!life) return outcome;
+  outcome.log_summary = log_summary_of(job, *life);
   if (life->cause) outcome.fingerprint = life->cause->fingerprint;
   for (const live::Life::Point& each : life->points)
     outcome.progress.push_back({each.when - job.started.value_or(each.when), each.step, each.loss});
@@ -75,9 +116,14 @@ Result<live::CodeFound> Historian::advise(std::span<const SeenJob> alike,
   request.time_limit_s = job.limit.count();
   request.submit_s = std::max<std::int64_t>(0, seconds_of(job.submitted));
   request.record = true;
+  const auto end = end_of(job);
+  if (!end) return tl::unexpected(end.error());
   auto advice =
       service::advise_on(session_, **state, request, service::redacted(*std::move(facts)));
   if (!advice) return tl::unexpected(advice.error());
+  if (*end)
+    if (auto done = (*state)->store->finish(job.id, **end); !done)
+      return tl::unexpected(done.error());
   if (auto kept = record_alike(alike); !kept) return tl::unexpected(kept.error());
   return code_found(*advice);
 }
@@ -94,20 +140,44 @@ Result<void> Historian::record_alike(std::span<const SeenJob> alike) {
     JobRecord& record = records.emplace_back(**first);
     record.id = job.id;
     record.submit = std::max(SimTime(), job.submitted);
+    auto end = end_of(job);
+    if (!end) return tl::unexpected(end.error());
+    record.outcome = std::move(*end);
   }
   return store.put_many(records);
 }
 
-Result<void> Historian::remember(const Ended& end) {
-  const SeenJob& job = end.job;
+Result<std::optional<Outcome>> Historian::end_of(const SeenJob& job) {
+  if (!ended_.contains(job.id)) return std::nullopt;
+  const auto known = (*state())->store->get(job.id);
+  if (!known) return tl::unexpected(known.error());
+  const bool is_it = *known && (*known)->submit == std::max(SimTime(), job.submitted);
+  return is_it ? (*known)->outcome : std::nullopt;
+}
+
+/// Those that were never advised come in one transaction: there may be very many.
+Result<void> Historian::remember(std::span<const Ended> ends) {
   const auto state = this->state();
   if (!state) return tl::unexpected(state.error());
   Store& store = *(*state)->store;
-  const auto known = store.get(job.id);
-  if (!known) return tl::unexpected(known.error());
-  if (!*known)
-    if (auto put = store.put(record_of(job)); !put) return put;
-  return store.finish(job.id, outcome_of(end));
+  std::map<std::string, JobRecord> fresh;
+  constexpr std::size_t most_ended = 20'000;
+  if (ended_.size() > most_ended) ended_.clear();
+  for (const Ended& end : ends) {
+    if (!end.job.command.empty()) ended_.insert(end.job.id);
+    const auto known = store.get(end.job.id);
+    if (!known) return tl::unexpected(known.error());
+    const bool is_there = *known && (*known)->submit == std::max(SimTime(), end.job.submitted);
+    if (is_there) {
+      if (auto done = store.finish(end.job.id, outcome_of(end)); !done) return done;
+      continue;
+    }
+    JobRecord& record = fresh[end.job.id] = record_of(end.job);
+    record.outcome = outcome_of(end);
+  }
+  std::vector<JobRecord> records;
+  for (auto& [id, record] : fresh) records.push_back(std::move(record));
+  return records.empty() ? Result<void>() : store.put_many(records);
 }
 
 }  // namespace schedmate::daemon

@@ -6,6 +6,10 @@
 
 #include <optional>
 #include <schedmate/connector.hpp>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "base/document.hpp"
 #include "live/lives.hpp"
@@ -18,6 +22,7 @@ namespace schedmate::daemon {
 /// What is known of an attempt that has ended.
 struct Ended {
   SeenJob job;
+  std::vector<live::PastRun> earlier{};  ///< attempts before it, oldest first
   std::optional<live::Life> life{};
   std::optional<probe::UseSummary> use{};
 };
@@ -34,14 +39,18 @@ class Historian {
   /// Of jobs that were submitted alike, at least one: the same of all, each with its own record.
   Result<live::CodeFound> advise(std::span<const SeenJob> alike, const Document& document);
   /// The same end twice is one. Errors: those of the history.
-  Result<void> remember(const Ended& end);
+  Result<void> remember(const Ended& end) { return remember(std::span(&end, 1)); }
+  Result<void> remember(std::span<const Ended> ends);
 
  private:
   Result<void> record_alike(std::span<const SeenJob> alike);
+  /// How a job ended that is advised on only now; nothing: it has not.
+  Result<std::optional<Outcome>> end_of(const SeenJob& job);
   Result<const service::AdvisorState*> state();
 
   settings::Session session_;
   std::optional<service::AdvisorState> state_;  // opened when first needed
+  std::set<std::string> ended_;                 // ids of the last ones
 };
 
 }  // namespace schedmate::daemon

@@ -86,11 +86,17 @@ TEST_CASE("how a job ended is kept with its progress and cause, once however oft
   job.end_state = EndState::failed;
   live::Life life;
   life.points = {{at(5100), 10, 2.5}, {at(5200), 20, 1.5}};
-  life.cause = live::CauseFound{.reason = "x", .fingerprint = "f7"};
+  life.log = live::LogFound{.step = 20, .total_steps = 90, .step_time_s = 5};
+  life.cause =
+      live::CauseFound{.verdict = FailureClass::user_script, .reason = "x", .fingerprint = "f7"};
   probe::UseSummary use;
   use.gpu_pct_mean = 87.5;
   use.memory_mib_max = 30'000;
-  for (int i = 0; i < 2; ++i) testing::need(historian.remember({job, life, use}));
+  job.output = "/r/7.log";
+  job.nodes = {{"n1", {0, 1}}, {"n2", {}}};
+  const std::vector<live::PastRun> earlier{
+      {0, at(5010), at(5020), EndState::node_fail, {{"n3", {}}}}};
+  for (int i = 0; i < 2; ++i) testing::need(historian.remember({job, earlier, life, use}));
   const auto record = kept(site, "7");
   REQUIRE(record);
   REQUIRE(record->outcome);
@@ -101,7 +107,50 @@ TEST_CASE("how a job ended is kept with its progress and cause, once however oft
   CHECK(record->outcome->gpu_memory_mib == 30'000);
   REQUIRE(record->outcome->progress.size() == 2);
   CHECK(record->outcome->progress.front().since_start == Seconds(40));
+  REQUIRE(record->outcome->attempts.size() == 2);
+  CHECK(record->outcome->attempts[0].state == EndState::node_fail);
+  CHECK(record->outcome->attempts[1].nodes == "n1,n2");
+  const auto summary = Document::parse(record->outcome->log_summary);
+  CHECK(summary["log"] == "/r/7.log");
+  CHECK(summary["progress"]["step_time_s"] == 5);
+  CHECK(summary["diagnosis"]["class"] == "user_script");
   CHECK(!kept(site, "8"));
+}
+
+TEST_CASE("advice that comes after the end leaves that as it is") {
+  testing::ClusterSite site;
+  Historian historian(site.session());
+  const std::vector<SeenJob> alike{training("1", 1000), training("2", 1001), training("3", 1002)};
+  testing::need(historian.remember({ended(alike[0], Seconds(10))}));
+  testing::need(historian.remember({ended(alike[1], Seconds(20))}));
+  (void)testing::need(historian.advise(alike, facts()));
+  CHECK(kept(site, "1")->advice);
+  CHECK(kept(site, "1")->outcome->duration == Seconds(10));
+  CHECK(kept(site, "2")->advice);
+  CHECK(kept(site, "2")->outcome->duration == Seconds(20));
+  CHECK(!kept(site, "3")->outcome);
+}
+
+TEST_CASE("many ends are kept at once, whether their jobs were advised on or not") {
+  testing::ClusterSite site;
+  Historian historian(site.session());
+  (void)testing::need(historian.advise(training("1", 1000), facts()));
+  std::vector<Ended> ends{{ended(training("1", 1000), Seconds(10))}};
+  for (int i = 2; i <= 50; ++i) {
+    SeenJob job = ended(training(std::to_string(i), 1000 + i), Seconds(i));
+    job.command.clear();
+    job.dir.clear();
+    ends.push_back({job});
+  }
+  ends.push_back(ends.back());
+  testing::need(historian.remember(ends));
+  CHECK(kept(site, "1")->command == "python train.py --epochs 10");
+  CHECK(kept(site, "1")->outcome->duration == Seconds(10));
+  CHECK(kept(site, "50")->outcome->duration == Seconds(50));
+  // An id that comes again is another job.
+  testing::need(historian.remember({ended(training("1", 9000), Seconds(20))}));
+  CHECK(kept(site, "1")->submit == at(9000));
+  CHECK(!kept(site, "1")->advice);
 }
 
 TEST_CASE("secrets of a command are not kept") {

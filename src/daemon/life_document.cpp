@@ -23,15 +23,15 @@ Document progress_of(const live::Life& life) {
 Document advice_of(const live::Life& life) {
   if (!life.code) return nullptr;
   return {{"source", life.code->source},
-          {"duration_s", life.code->prediction ? Document{{"p10", as_known(life.code->p10.count())},
-                                                          {"p50", as_known(life.code->p50.count())},
-                                                          {"p90", as_known(life.code->p90.count())}}
-                                               : Document(nullptr)}};
+          {"held_s", life.code->prediction ? Document{{"p10", as_known(life.code->p10.count())},
+                                                      {"p50", as_known(life.code->p50.count())},
+                                                      {"p90", as_known(life.code->p90.count())}}
+                                           : Document(nullptr)}};
 }
 
-Document diagnosis_of(const live::Life& life) {
-  if (!life.cause) return nullptr;
-  const live::CauseFound& cause = *life.cause;
+}  // namespace
+
+Document diagnosis_document(const live::CauseFound& cause) {
   if (Document whole = Document::parse(cause.document, nullptr, false); whole.is_object())
     return whole;
   return {{"class", cause.judged ? Document(name_of(cause.verdict)) : Document(nullptr)},
@@ -39,8 +39,6 @@ Document diagnosis_of(const live::Life& life) {
           {"recommendation", name_of(cause.recommendation)},
           {"advice", cause.advice}};
 }
-
-}  // namespace
 
 void add_life(const live::Life* life, Document& job) {
   job["progress"] = life == nullptr ? Document(nullptr) : progress_of(*life);
@@ -55,7 +53,8 @@ void add_life(const live::Life* life, Document& job) {
 void add_whole_life(const live::Life* life, Document& job) {
   add_life(life, job);
   job["advice"] = life == nullptr ? Document(nullptr) : advice_of(*life);
-  job["diagnosis"] = life == nullptr ? Document(nullptr) : diagnosis_of(*life);
+  job["diagnosis"] =
+      life == nullptr || !life->cause ? Document(nullptr) : diagnosis_document(*life->cause);
   job["note"] = life == nullptr || life->note.empty() ? Document(nullptr) : Document(life->note);
   if (life == nullptr || !job["progress"].is_object()) return;
   Document series = Document::array();

@@ -12,5 +12,7 @@ namespace schedmate::daemon {
 void add_life(const live::Life* life, Document& job);
 /// Of one job: `advice`, `progress` with its series, `health`, `verdict`, `diagnosis`, `note`.
 void add_whole_life(const live::Life* life, Document& job);
+/// schedmate.diagnosis.v1, or as much of it as is known.
+[[nodiscard]] Document diagnosis_document(const live::CauseFound& cause);
 
 }  // namespace schedmate::daemon

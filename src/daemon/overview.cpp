@@ -20,6 +20,9 @@ void put_overview(Document& cluster, const http::Request& request, const State& 
   cluster["trouble"] = state.trouble.empty() ? Document(nullptr) : Document(state.trouble);
   cluster["actions_waiting"] = std::ranges::count_if(
       actions.all(), [](const auto& each) { return each.second.state() == ActionState::waiting; });
+  cluster["first_forecasts"] = {{"before", state.foretold.before},
+                                {"inside", state.foretold.inside},
+                                {"after", state.foretold.after}};
 }
 
 }  // namespace schedmate::daemon

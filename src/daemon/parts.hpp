@@ -26,6 +26,9 @@ namespace schedmate::daemon {
 /// "pending", "running", or how it ended.
 [[nodiscard]] std::string state_word(const SeenJob& job);
 [[nodiscard]] Document job_document(const SeenJob& job);
+/// schedmate.job.v1 of a job that nothing is expected of and no action is about. `life` may be
+/// null.
+[[nodiscard]] Document whole_document(const live::Attempt& attempt, const live::Life* life);
 
 /// The one that the first {ID} names, where the caller may see it; else null.
 [[nodiscard]] const live::Attempt* seen_job(const http::Request& request, const State& state);

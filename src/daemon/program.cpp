@@ -88,6 +88,7 @@ Result<void> serve_replay(const Configuration& configuration, const Program& pro
   SimOptions sim;
   sim.estimator = replay.host_estimates;
   replay::ReplayCluster cluster(replay.trace, nodes, sim, host);
+  cluster.set_bad_nodes(replay.bad_nodes);
   const replay::ServeOptions options{.socket = configuration.state_dir + "/replay.sock",
                                      .ledger = configuration.state_dir + "/replay.jsonl",
                                      .speed = replay.speed,

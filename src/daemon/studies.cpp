@@ -78,14 +78,26 @@ void Studies::advise_all(const std::string& key) {
     answer(found.map([](const live::CodeFound& code) -> live::Finding { return code; }));
 }
 
-void Studies::remember(const SeenJob& job, const live::Life* life, const probe::JobUse* use) {
-  if (job.command.empty()) return;
-  Ended end{.job = job};
+/// The worker takes all that have come by its turn.
+void Studies::remember(const live::Attempt& attempt, const live::Life* life,
+                       const probe::JobUse* use) {
+  Ended end{.job = attempt.seen, .earlier = attempt.past};
   if (life != nullptr) end.life = *life;
   if (use != nullptr) end.use = use->summary();
-  worker_.ask([this, end = std::move(end)] {
-    (void)historian_.remember(end);  // tried again with the cause, where there is one
-  });
+  const std::lock_guard lock(mutex_);
+  ended_.push_back(std::move(end));
+  if (ended_.size() == 1) worker_.ask([this] { remember_all(); });
+}
+
+void Studies::remember_all() {
+  std::vector<Ended> ended;
+  {
+    const std::lock_guard lock(mutex_);
+    ended = std::exchange(ended_, {});
+  }
+  if (historian_.remember(ended)) return;
+  // Where one cannot be kept the others are.
+  for (const Ended& each : ended) (void)historian_.remember(each);
 }
 
 }  // namespace schedmate::daemon

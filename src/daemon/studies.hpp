@@ -32,9 +32,8 @@ class Studies {
 
   /// Waits for nobody. `reader` answers no more once this is gone; null: nothing can be read.
   void make(std::uint64_t loop, const live::Study& study, reader::Client* reader);
-  /// It has ended; what was found of it, and measured of its GPUs. Only jobs whose command is known
-  /// are kept.
-  void remember(const SeenJob& job, const live::Life* life, const probe::JobUse* use);
+  /// It has ended; what was found of it, and measured of its GPUs.
+  void remember(const live::Attempt& attempt, const live::Life* life, const probe::JobUse* use);
 
  private:
   using Answer = std::function<void(Result<live::Finding>)>;
@@ -46,10 +45,12 @@ class Studies {
   };
   void advise(const SeenJob& job, const SharedReadings::Read& facts, const Answer& answer);
   void advise_all(const std::string& key);
+  void remember_all();
 
   Take take_;
   std::mutex mutex_;
   std::map<std::string, Alike> alike_;
+  std::vector<Ended> ended_;  // that the history has not been told of
   SharedReadings shared_;
   Historian historian_;  // of the worker's thread
   Worker worker_;        // last: it uses what stands above

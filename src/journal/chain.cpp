@@ -16,11 +16,12 @@ std::string chained(std::string_view before, std::string_view entry) {
 
 Document entry_of(const Action& action, std::size_t step) {
   const ActionStep& made = action.steps.at(step);
-  Document entry{{"when_s", seconds_of(made.when)},
-                 {"by", made.by},
-                 {"action", action.id},
-                 {"state", name_of(made.state)},
-                 {"seen", made.note}};
+  Document entry;
+  entry["when_s"] = seconds_of(made.when);
+  entry["by"] = made.by;
+  entry["action"] = action.id;
+  entry["state"] = name_of(made.state);
+  entry["seen"] = made.note;
   if (step > 0) return entry;
   entry["call"] = call_document(action.call);
   entry["why"] = action.why;

@@ -26,8 +26,12 @@ std::string shown_as(const ActionCall& call, const Reading& reading) {
   const SeenJob* const job = is_job ? reading.submitted_with(call.token) : nullptr;
   if (job == nullptr) return "";
   if (call.kind == ActionKind::submit) return "job " + job->id;
-  if (job->end_state == EndState::completed) return std::string(test_passed);
-  return fmt::format("{}: job {} ended as {}", test_failed, job->id, to_string(job->end_state));
+  using enum EndState;
+  const EndState end = job->end_state;
+  if (end == completed) return std::string(test_passed);
+  const bool says = end == failed || end == timeout || end == node_fail || end == out_of_memory;
+  return fmt::format("{}: job {} ended as {}", says ? test_failed : "it says nothing", job->id,
+                     to_string(end));
 }
 
 bool wants_witnesses(const ActionCall& call) {
@@ -269,7 +273,7 @@ void Actions::judge_absent(Action& action, Call& call, const Reading& reading, S
     return come_out(action, failed, now, call.reply->text);
   if (call.reply->outcome == CallOutcome::unknown && action.state() == called)
     step(action, {ambiguous, now, own_name, call.reply->text});
-  const Look look = look_for_submission(action, reading.listing());
+  const Look look = look_for_submission(action, call.since, reading.listing());
   if (look == Look::too_early) return;
   if (look == Look::absent && may_call_again(action, call, now)) {
     due_.push_back(action.id);
@@ -280,13 +284,13 @@ void Actions::judge_absent(Action& action, Call& call, const Reading& reading, S
     come_out(action, failed, now, "the cluster does not show it");
 }
 
-/// A submission is repeated on a reading that was surely made after its call and would show the
-/// job, had it ended at once.
-Actions::Look Actions::look_for_submission(const Action& action, const Listing& listing) {
+/// A submission is repeated on a reading that was surely made after its last call and would show
+/// the job, had it ended at once.
+Actions::Look Actions::look_for_submission(const Action& action, SimTime called,
+                                           const Listing& listing) {
   if (action.call.kind != ActionKind::submit) return Look::absent;
-  const SimTime called_at = intent_of(action);
-  if (listing.now < called_at + clocks_apart) return Look::too_early;
-  return listing.ended_since + clocks_apart <= called_at ? Look::absent : Look::forgotten;
+  if (listing.now < called + clocks_apart) return Look::too_early;
+  return listing.ended_since + clocks_apart <= intent_of(action) ? Look::absent : Look::forgotten;
 }
 
 SimTime Actions::next_due() const {
@@ -294,9 +298,9 @@ SimTime Actions::next_due() const {
   for (const auto& [id, call] : calls_) {
     if (!call.reply) continue;
     const Action& action = actions_.at(id);
-    SimTime due = call.since + settings_.waits.outcome;
-    if (action.call.kind == ActionKind::submit)
-      due = std::max(due, intent_of(action) + clocks_apart);
+    const bool submits = action.call.kind == ActionKind::submit;
+    const SimTime due = call.since + (submits ? std::max(settings_.waits.outcome, clocks_apart)
+                                              : settings_.waits.outcome);
     next = std::min(next, due);
   }
   return next;

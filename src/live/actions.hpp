@@ -139,7 +139,8 @@ class Actions {
   void judge_reply(Action& action, SimTime now);
   void judge_absent(Action& action, Call& call, const Reading& reading, SimTime now);
   enum class Look : std::uint8_t { absent, too_early, forgotten };
-  [[nodiscard]] static Look look_for_submission(const Action& action, const Listing& listing);
+  [[nodiscard]] static Look look_for_submission(const Action& action, SimTime called,
+                                                const Listing& listing);
   [[nodiscard]] bool may_call_again(const Action& action, const Call& call, SimTime now) const;
   void watch(Action& action, const Reading& reading, SimTime now);
   void free_orphans(const Reading& reading, SimTime now);

@@ -365,6 +365,26 @@ TEST_CASE("a lost submission is looked up by its token, and repeated only when i
   CHECK(desk.site.listing().jobs.size() == 2);
 }
 
+TEST_CASE(
+    "a submission is not called a third time on a reading that may be older than the second") {
+  Desk desk(4);
+  desk.site.next({Fate::lost_before, Fate::lies_done});
+  ActionCall call{.kind = ActionKind::submit};
+  call.token = "t";
+  const auto id = desk.propose({.call = std::move(call)}).value();
+  const auto calls_after = [&](Seconds time) {
+    desk.site.pass(time);
+    desk.turn();
+    desk.turn();
+    return desk.site.calls().size();
+  };
+  CHECK(calls_after(Seconds(0)) == 1);
+  CHECK(calls_after(Seconds(120)) == 2);
+  CHECK(calls_after(Seconds(60)) == 2);
+  CHECK(calls_after(Seconds(60)) == 3);
+  CHECK(desk.state(id) == ActionState::verified);
+}
+
 TEST_CASE("a drain that does not show is planned anew on fresh witnesses, never repeated") {
   Desk desk(40);
   desk.site.next({Fate::lost_before});

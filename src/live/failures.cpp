@@ -16,6 +16,7 @@ void Loop::take(const Studied& event, SimTime now) {
   effects_.emplace_back(Noted{Noted::What::job, *id, {}, Change::Kind::altered});
   if (event.finding && std::holds_alternative<CodeFound>(*event.finding)) take_advice(*id, now);
   if (event.finding && std::holds_alternative<LogFound>(*event.finding)) take_speed(*id);
+  if (event.finding && std::holds_alternative<CauseFound>(*event.finding)) explain_loss(*id);
   respond_to_failures(now);
   respond_to_hangs(now);
 }
@@ -67,6 +68,37 @@ void Loop::take_speed(const std::string& id) {
     pool->cluster.tell_speed(attempt->number, *life->fastest_step_s / *life->log->step_time_s);
 }
 
+/// In the batch that keeps the cause, so that it is told once.
+void Loop::explain_loss(const std::string& id) {
+  const Attempt* const attempt = jobs_.find(id);
+  const Life* const life = lives_.find(id);
+  if (attempt != nullptr && life != nullptr && attempt->number == life->attempt && life->cause &&
+      life->cause->judged && attempt->seen.phase == JobPhase::ended)
+    ledger_.explain(attempt->seen, life->cause->verdict);
+}
+
+/// A job that is not started again, since it failed like this before, and would have been else.
+void Loop::count_avoided(const FailureCase& failure, const std::vector<PastRun>& past) {
+  const live::Settings& settings = actions_.settings();
+  const auto before = failed_so_before(failure);
+  const auto restarts = [](const Proposal& each) {
+    return each.call.kind == ActionKind::requeue_excluding;
+  };
+  FailureCase alone = failure;
+  alone.earlier = {};
+  alone.may_wait = false;
+  if (!before || settings.modes.recover != Mode::act ||
+      failure.job.restarts >= settings.caps.requeues_per_job ||
+      std::ranges::none_of(respond_to(alone).proposals, restarts))
+    return;
+  const auto run = std::ranges::find(past, before->restarts, &PastRun::restarts);
+  if (run == past.end() || !run->started || !run->ended || !failure.job.started ||
+      !failure.job.ended)
+    return;
+  ledger_.note_avoided(failure.job, std::min(*run->ended - *run->started,
+                                             *failure.job.ended - *failure.job.started));
+}
+
 const Prediction* Loop::advice_on(const std::string& id) const {
   const Life* const life = lives_.find(id);
   return life != nullptr && life->code && life->code->prediction ? &*life->code->prediction
@@ -109,7 +141,7 @@ void Loop::respond_to_failures(SimTime now) {
     const Attempt* const attempt = jobs_.find(id);
     const Life* const life = lives_.find(id);
     if (attempt == nullptr || life == nullptr || attempt->number != life->attempt || !life->cause ||
-        attempt->seen.phase != JobPhase::ended ||
+        attempt->seen.phase != JobPhase::ended || is_own_test(attempt->seen) ||
         (modes.recover == Mode::observe && modes.notify == Mode::observe)) {
       lives_.handled(id);
       keep_life(id);
@@ -117,13 +149,15 @@ void Loop::respond_to_failures(SimTime now) {
     }
     const SeenJob& job = attempt->seen;
     const std::vector<NodeWitness> witnesses = witnesses_of(job, now);
-    Response response =
-        respond_to({.job = job,
-                    .cause = *life->cause,
-                    .earlier = life->earlier,
-                    .witnesses = witnesses,
-                    .may_wait = now - job.ended.value_or(now) < options_.settings.waits.witness});
+    const FailureCase failure{
+        .job = job,
+        .cause = *life->cause,
+        .earlier = life->earlier,
+        .witnesses = witnesses,
+        .may_wait = now - job.ended.value_or(now) < options_.settings.waits.witness};
+    Response response = respond_to(failure);
     if (response.waits) continue;
+    count_avoided(failure, attempt->past);
     for (Proposal& proposal : response.proposals) (void)actions_.propose(std::move(proposal), now);
     lives_.handled(id);
     keep_life(id);

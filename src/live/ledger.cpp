@@ -19,18 +19,20 @@ Ledger::Day day_of(SimTime when) {
   return std::chrono::floor<std::chrono::days>(Seconds(seconds_of(when))).count();
 }
 
-/// "used jobs", then for each cause "GPU-seconds attempts".
+/// "used jobs", then for each cause "GPU-seconds attempts", and the same of repeats.
 std::string text_of(const GpuTime& time) {
   std::string text = fmt::format("{} {}", time.used_gpu_s, time.jobs);
   for (const GpuTime::Loss& each : time.lost)
     text += fmt::format(" {} {}", each.gpu_s, each.attempts);
-  return text;
+  return text + fmt::format(" {} {}", time.repeats.gpu_s, time.repeats.attempts);
 }
 
 std::optional<GpuTime> time_of(std::string_view text) {
   const auto words = split(text, ' ');
   GpuTime made;
-  if (words.size() != 2 + 2 * made.lost.size()) return std::nullopt;
+  const std::size_t all = 4 + 2 * made.lost.size();
+  constexpr std::size_t once = 16;  // of versions with seven causes
+  if (words.size() != all && words.size() != once) return std::nullopt;
   std::vector<std::int64_t> numbers;
   for (const auto& word : words) {
     const auto number = parse_number<std::int64_t>(word);
@@ -39,8 +41,10 @@ std::optional<GpuTime> time_of(std::string_view text) {
   }
   made.used_gpu_s = numbers[0];
   made.jobs = numbers[1];
+  numbers.resize(all);
   for (std::size_t i = 0; i < made.lost.size(); ++i)
     made.lost.at(i) = {numbers[2 + 2 * i], numbers[3 + 2 * i]};
+  made.repeats = {numbers[all - 2], numbers[all - 1]};
   return made;
 }
 
@@ -53,7 +57,8 @@ std::string key_of(Ledger::Day day, const std::string& user) {
 
 std::string_view name_of(LossCause cause) {
   constexpr std::array<std::string_view, loss_causes> names = {
-      "node_fail", "failed", "out_of_memory", "timeout", "cancelled", "preempted", "requeued"};
+      "node_fail", "failed",   "out_of_memory",  "timeout",   "cancelled",
+      "preempted", "requeued", "infrastructure", "framework", "user_script"};
   return names.at(static_cast<std::size_t>(cause));
 }
 
@@ -64,8 +69,52 @@ std::string_view method_of(LossCause cause) {
   constexpr std::string_view before =
       "GPUs times run time before the job left its GPUs; what a checkpoint has saved is not known "
       "here, so this is the most that can be lost";
+  constexpr std::string_view by_log =
+      "GPUs times run time of the attempts that failed, or reached their limit, and whose log says "
+      "that this was why; what a checkpoint has saved is not known here, so this is the most that "
+      "can be lost";
+  if (cause >= LossCause::infrastructure) return by_log;
   return cause == LossCause::preempted || cause == LossCause::requeued ? before : whole;
 }
+
+namespace {
+
+std::optional<LossCause> loss_of(FailureClass verdict) {
+  switch (verdict) {
+    case FailureClass::infrastructure:
+      return LossCause::infrastructure;
+    case FailureClass::framework:
+      return LossCause::framework;
+    case FailureClass::user_script:
+      return LossCause::user_script;
+    case FailureClass::none:
+    case FailureClass::other:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// Clusters lie.
+constexpr std::int64_t far_s = 1LL << 40;
+
+std::int64_t gpus_of(const SeenJob& job) {
+  constexpr std::int64_t most_gpus = 1'000'000;
+  return std::clamp<std::int64_t>(job.gpus, 0, most_gpus);
+}
+
+std::int64_t run_s(Seconds run) {
+  constexpr std::int64_t longest_s = 10LL * 366 * 86400;
+  return std::clamp<std::int64_t>(run.count(), 0, longest_s);
+}
+
+SimTime near(SimTime when) { return std::clamp(when, at(-far_s), at(far_s)); }
+
+/// Of an attempt that began.
+std::int64_t used_gpu_s(const SeenJob& ended, SimTime now) {
+  return gpus_of(ended) * run_s(near(ended.ended.value_or(now)) - near(*ended.started));
+}
+
+}  // namespace
 
 std::optional<LossCause> loss_of(EndState state) {
   const std::string name = lower_case(to_string(state));
@@ -81,6 +130,8 @@ void GpuTime::add(const GpuTime& other) {
     lost.at(i).gpu_s += other.lost.at(i).gpu_s;
     lost.at(i).attempts += other.lost.at(i).attempts;
   }
+  repeats.gpu_s += other.repeats.gpu_s;
+  repeats.attempts += other.repeats.attempts;
 }
 
 std::int64_t GpuTime::lost_gpu_s() const {
@@ -91,18 +142,14 @@ std::int64_t GpuTime::lost_gpu_s() const {
 
 void Ledger::note(const SeenJob& ended, SimTime now) {
   if (!ended.started) return;
-  // Clusters lie.
-  constexpr std::int64_t longest_s = 10LL * 366 * 86400, most_gpus = 1'000'000, far_s = 1LL << 40;
-  const SimTime start = std::clamp(*ended.started, at(-far_s), at(far_s));
-  const SimTime end = std::clamp(ended.ended.value_or(now), at(-far_s), at(far_s));
-  const std::int64_t run_s = std::clamp<std::int64_t>((end - start).count(), 0, longest_s);
-  const std::int64_t used = std::clamp<std::int64_t>(ended.gpus, 0, most_gpus) * run_s;
+  const SimTime end = near(ended.ended.value_or(now));
+  const std::int64_t used = used_gpu_s(ended, now);
   GpuTime time{.used_gpu_s = used};
   time.jobs = ended.end_state == EndState::requeued ? 0 : 1;
   if (const auto cause = loss_of(ended.end_state))
     time.lost.at(static_cast<std::size_t>(*cause)) = {used, 1};
   if (!since_) {
-    since_ = start;
+    since_ = near(*ended.started);
     is_new_ = true;
   }
   const auto [row, fresh] = days_[day_of(end)].try_emplace(ended.user);
@@ -110,6 +157,39 @@ void Ledger::note(const SeenJob& ended, SimTime now) {
   rows_ += fresh ? 1 : 0;
   changed_.emplace(day_of(end), ended.user);
   sum_oldest(day_of(now));
+}
+
+/// Of the day of its end; null: there is none, or not any more.
+GpuTime* Ledger::row_of(const SeenJob& ended) {
+  if (!ended.started || !ended.ended) return nullptr;
+  const auto day = days_.find(day_of(near(*ended.ended)));
+  if (day == days_.end()) return nullptr;
+  const auto row = day->second.find(ended.user);
+  if (row == day->second.end()) return nullptr;
+  changed_.emplace(day->first, ended.user);
+  return &row->second;
+}
+
+void Ledger::explain(const SeenJob& ended, FailureClass verdict) {
+  const bool says_why = ended.end_state != EndState::failed && ended.end_state != EndState::timeout;
+  const auto cause = loss_of(verdict);
+  GpuTime* const row = says_why || !cause ? nullptr : row_of(ended);
+  if (row == nullptr) return;
+  const std::int64_t used = used_gpu_s(ended, *ended.ended);
+  GpuTime::Loss& before = row->lost.at(static_cast<std::size_t>(*loss_of(ended.end_state)));
+  if (before.attempts < 1 || before.gpu_s < used) return;
+  before.gpu_s -= used;
+  --before.attempts;
+  GpuTime::Loss& now = row->lost.at(static_cast<std::size_t>(*cause));
+  now.gpu_s += used;
+  ++now.attempts;
+}
+
+void Ledger::note_avoided(const SeenJob& ended, Seconds run) {
+  if (GpuTime* const row = row_of(ended)) {
+    row->repeats.gpu_s += gpus_of(ended) * run_s(run);
+    ++row->repeats.attempts;
+  }
 }
 
 void Ledger::sum_oldest(Day today) {

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <schedmate/connector.hpp>
+#include <schedmate/diagnosis.hpp>
 #include <set>
 #include <string>
 #include <utility>
@@ -19,8 +20,9 @@
 
 namespace schedmate::live {
 
-/// Why the work of an attempt is lost. One that was completed, or of which nobody knows how it
-/// ended, lost nothing.
+/// Why the work of an attempt is lost: as the cluster says, and where it only says that the job
+/// failed, or reached its limit, as its log does. One that was completed, or of which nobody knows
+/// how it ended, lost nothing.
 enum class LossCause : std::uint8_t {
   node_fail,
   failed,
@@ -29,8 +31,11 @@ enum class LossCause : std::uint8_t {
   cancelled,
   preempted,
   requeued,
+  infrastructure,
+  framework,
+  user_script,
 };
-inline constexpr int loss_causes = static_cast<int>(LossCause::requeued) + 1;
+inline constexpr int loss_causes = static_cast<int>(LossCause::user_script) + 1;
 [[nodiscard]] std::string_view name_of(LossCause cause);
 /// How it is counted, in a sentence.
 [[nodiscard]] std::string_view method_of(LossCause cause);
@@ -44,6 +49,7 @@ struct GpuTime {
   std::int64_t used_gpu_s = 0;
   std::int64_t jobs = 0;  ///< that ran and have ended for good
   std::array<Loss, loss_causes> lost{};
+  Loss repeats{};  ///< that were avoided
   void add(const GpuTime& other);
   [[nodiscard]] std::int64_t lost_gpu_s() const;
 };
@@ -56,6 +62,10 @@ class Ledger {
 
   /// An attempt has ended; all its GPU time belongs to the day (UTC) of its end.
   void note(const SeenJob& ended, SimTime now);
+  /// What its log says of one that has been noted; to be told once.
+  void explain(const SeenJob& ended, FailureClass verdict);
+  /// It would have been started again, to fail again after at least so long.
+  void note_avoided(const SeenJob& ended, Seconds run);
 
   using Day = std::int64_t;  ///< since 1970; before_days: what was summed
   static constexpr Day before_days = INT64_MIN;
@@ -70,6 +80,7 @@ class Ledger {
 
  private:
   using Row = std::pair<Day, std::string>;
+  GpuTime* row_of(const SeenJob& ended);
   void sum_oldest(Day today);
   std::size_t most_, rows_ = 0;
   std::map<Day, std::map<std::string, GpuTime>> days_;  // by user

@@ -34,6 +34,10 @@ GpuTime sum_of(const Ledger& ledger) {
   return sum;
 }
 
+GpuTime::Loss lost_by(const Ledger& ledger, LossCause cause) {
+  return sum_of(ledger).lost.at(static_cast<std::size_t>(cause));
+}
+
 void keep(std::map<std::string, std::string>& kept, Ledger& ledger) {
   for (const journal::Kept& each : ledger.take())
     if (each.value.empty())
@@ -76,6 +80,49 @@ TEST_CASE("what is kept is what another process begins with") {
   next.note(ended("a b", 100, 200), at(200));
   CHECK(next.days().at(0).at("a b").used_gpu_s == 400);
   CHECK(sum_of(next).lost_gpu_s() == 200);
+}
+
+TEST_CASE("a row of a version with fewer causes is read") {
+  Ledger ledger;
+  ledger.restore({{"ledger 0 ann", "300 2 0 0 100 1 0 0 0 0 0 0 0 0 0 0"}});
+  CHECK(sum_of(ledger).used_gpu_s == 300);
+  CHECK(lost_by(ledger, LossCause::failed).gpu_s == 100);
+}
+
+TEST_CASE("of a failure its log says why, once; where the cluster says it that stands") {
+  Ledger ledger;
+  std::map<std::string, std::string> kept;
+  for (const EndState how : {EndState::failed, EndState::timeout, EndState::node_fail}) {
+    const SeenJob job = ended("ann", 0, 100, how);
+    ledger.note(job, at(100));
+    ledger.explain(job, FailureClass::other);
+    keep(kept, ledger);
+    ledger.explain(job, FailureClass::user_script);
+  }
+  keep(kept, ledger);
+  Ledger next;
+  next.restore(kept);
+  CHECK(lost_by(next, LossCause::user_script).gpu_s == 400);
+  CHECK(lost_by(next, LossCause::user_script).attempts == 2);
+  CHECK(lost_by(next, LossCause::failed).attempts == 0);
+  CHECK(lost_by(next, LossCause::timeout).gpu_s == 0);
+  CHECK(lost_by(next, LossCause::node_fail).gpu_s == 200);
+  CHECK(sum_of(next).lost_gpu_s() == 600);
+  next.explain(ended("bob", 0, 100, EndState::failed), FailureClass::framework);  // never noted
+  CHECK(sum_of(next).lost_gpu_s() == 600);
+}
+
+TEST_CASE("a repeat that was avoided is kept") {
+  Ledger ledger;
+  std::map<std::string, std::string> kept;
+  const SeenJob job = ended("ann", 0, 100, EndState::failed);
+  ledger.note(job, at(100));
+  ledger.note_avoided(job, Seconds(40));
+  keep(kept, ledger);
+  Ledger next;
+  next.restore(kept);
+  CHECK(sum_of(next).repeats.gpu_s == 80);
+  CHECK(sum_of(next).repeats.attempts == 1);
 }
 
 TEST_CASE("days over a year are summed, and the oldest where there are too many rows") {
@@ -169,6 +216,56 @@ TEST_CASE("the attempts before the present one are known, also to the next proce
   house.site.submit("1");
   house.turn();
   CHECK(house.loop().jobs().find("1")->past.empty());
+}
+
+/// Job 1 fails twice of the same cause at step 7, 40 and then 30 s after its starts.
+struct TwiceFailed {
+  House house;
+  explicit TwiceFailed(live::Settings settings) : house(8, std::move(settings)) {
+    house.studies = [](const Study& study) -> Result<Finding> {
+      if (study.what == Study::What::log) return LogFound{.step = 7, .file = 1, .bytes = 1};
+      if (study.what == Study::What::code) return CodeFound{};
+      return CauseFound{.verdict = FailureClass::infrastructure,
+                        .component = Component::storage,
+                        .recommendation = Recommendation::restart_same,
+                        .reason = "the share was away",
+                        .fingerprint = "f1",
+                        .step = 7};
+    };
+    house.site.submit("1", 4).output = "/log";
+    for (const int run_s : {40, 30}) {
+      while (house.site.see("1").phase != JobPhase::running) house.turn();
+      house.site.pass(*house.site.see("1").started + Seconds(run_s) - house.site.now());
+      house.turn();
+      house.site.finish("1", EndState::failed);
+      house.turns(3);
+    }
+  }
+};
+
+TEST_CASE("the loop counts by the log's cause, and the repeat that it has avoided, once") {
+  TwiceFailed there(testing::ActingDesk::all_act());
+  const auto check = [&] {
+    const GpuTime sum = sum_of(there.house.loop().ledger());
+    CHECK(sum.lost.at(static_cast<std::size_t>(LossCause::infrastructure)).attempts == 2);
+    CHECK(sum.lost.at(static_cast<std::size_t>(LossCause::failed)).attempts == 0);
+    CHECK(sum.repeats.attempts == 1);
+    CHECK(sum.repeats.gpu_s >= 4 * 30);
+    CHECK(sum.repeats.gpu_s < 4 * 40);
+  };
+  check();
+  CHECK(there.house.loop().lives().find("1")->earlier.at(0).reason == "the share was away");
+  CHECK(there.house.loop().lives().find("1")->earlier.at(0).restarts == 0);
+  there.house.restart();
+  there.house.turns(3);
+  check();
+  CHECK(there.house.loop().lives().find("1")->earlier.at(0).reason == "the share was away");
+}
+
+TEST_CASE("where nobody would have started it again nothing was avoided") {
+  live::Settings settings = testing::ActingDesk::all_act();
+  settings.caps.requeues_per_job = 1;
+  CHECK(sum_of(TwiceFailed(settings).house.loop().ledger()).repeats.attempts == 0);
 }
 
 }  // namespace schedmate::live

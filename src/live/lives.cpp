@@ -13,7 +13,8 @@ namespace {
 using nlohmann::json;
 using enum Study::What;
 
-constexpr std::size_t most_earlier = 8, longest_document = std::size_t{16} << 10U;
+constexpr std::size_t most_earlier = 8, longest_document = std::size_t{16} << 10U,
+                      longest_reason = 200;
 
 json number(const std::optional<double>& value) { return value ? json(*value) : json(nullptr); }
 std::optional<double> read_number(const json& whole, const char* name) {
@@ -125,7 +126,10 @@ std::string Lives::text(const std::string& id) const {
                         {"restarted", life->hang->restarted}};
   if (life->cause) document["cause"] = document_of(*life->cause);
   for (const EarlierFailure& each : life->earlier)
-    document["earlier"].push_back({{"fingerprint", each.fingerprint}, {"step", number(each.step)}});
+    document["earlier"].push_back({{"fingerprint", each.fingerprint},
+                                   {"step", number(each.step)},
+                                   {"restarts", each.restarts},
+                                   {"reason", each.reason}});
   return document.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -145,7 +149,8 @@ Result<void> Lives::restore(const std::string& id, std::string_view text) {
                  hang->value("restarted", json()) == json(true)};
   for (const json& each : document.value("earlier", json::array()))
     if (each.is_object() && life.earlier.size() < most_earlier)
-      life.earlier.push_back({read_text(each, "fingerprint"), read_number(each, "step")});
+      life.earlier.push_back({read_text(each, "fingerprint"), read_number(each, "step"),
+                              read_whole(each, "restarts"), read_text(each, "reason")});
   return {};
 }
 
@@ -177,7 +182,9 @@ Life& Lives::begin(const Attempt& attempt) {
     if (is_same_job) {
       next.earlier = std::move(life.earlier);
       next.code = std::move(life.code);
-      if (life.cause) next.earlier.push_back({life.cause->fingerprint, life.cause->step});
+      if (life.cause)
+        next.earlier.push_back({life.cause->fingerprint, life.cause->step, life.restarts,
+                                life.cause->reason.substr(0, longest_reason)});
       if (next.earlier.size() > most_earlier) next.earlier.erase(next.earlier.begin());
     }
     life = std::move(next);

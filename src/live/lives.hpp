@@ -26,6 +26,8 @@ enum class Health : std::uint8_t { unknown, ok, slow, hung, failed };
 struct EarlierFailure {
   std::string fingerprint;
   std::optional<double> step;
+  std::int64_t restarts = 0;  ///< of that attempt
+  std::string reason{};       ///< for people, the first 200 bytes
 };
 
 /// Of one attempt, and what earlier ones left.

@@ -266,22 +266,24 @@ KnownJob Loop::known(const Attempt& attempt) {
 
 /// Own tests of nodes are nobody's to start.
 Loop::Pool* Loop::home_of(const SeenJob& job) {
-  if (marked_by(options_.settings, job.token)) return nullptr;
   const auto found = pools_.find(job.partition);
-  return found == pools_.end() ? nullptr : &found->second;
+  return found == pools_.end() || is_own_test(job) ? nullptr : &found->second;
 }
 
-/// A partition that appears has a pool from then on.
+/// A partition that appears has a pool from then on. Nodes that are tested are not for jobs.
 void Loop::see_nodes(const Listing& listing, SimTime now) {
   if (!options_.pool) return;
   std::map<std::string, std::vector<VirtualCluster::Node>> fresh;
   std::map<std::string_view, std::set<std::string_view>> listed;
+  const std::set<std::string_view> tested = nodes_tested(listing);
   for (const SeenNode& node : listing.nodes) {
     listed[node.partition].insert(node.name);
+    NodeState state = node.state;
+    if (tested.contains(node.name)) state = std::max(state, NodeState::drained);
     if (const auto pool = pools_.find(node.partition); pool != pools_.end())
-      pool->second.cluster.see({node.name, node.gpus, node.state}, now);
+      pool->second.cluster.see({node.name, node.gpus, state}, now);
     else
-      fresh[node.partition].push_back({node.name, node.gpus, node.state});
+      fresh[node.partition].push_back({node.name, node.gpus, state});
   }
   for (auto& [name, pool] : pools_) pool.cluster.lose_others(listed[name], now);
   for (const auto& [name, nodes] : fresh) pools_.try_emplace(name, options_.pool(name), nodes);
@@ -422,7 +424,7 @@ void Loop::decide(SimTime now) {
 void Loop::begin_anew(Pool& pool, SimTime now) {
   pool.surprised = false;
   ++counts_.anew;
-  constexpr std::uint64_t on_its_way = UINT64_MAX;
+  constexpr std::uint64_t on_its_way = std::uint64_t{1} << 62U;  // by action: partners come first
   std::vector<std::pair<std::uint64_t, VirtualCluster::Running>> running;
   std::vector<VirtualCluster::Waiting> waiting;
   const auto number_of = [&](const std::string& id) {
@@ -435,22 +437,23 @@ void Loop::begin_anew(Pool& pool, SimTime now) {
     const KnownJob job = known(attempt);
     const bool counts = options_.settings.rules.counts_starts;
     const Action* start = counts ? actions_.start_of(id) : nullptr;
-    // That of a held job, or of an earlier attempt, will be refused.
-    if (start != nullptr && (attempt.seen.held || start->call.restarts != attempt.seen.restarts))
+    // That of a held job, or of an earlier one of its id or attempt, will be refused.
+    if (start != nullptr && (attempt.seen.held || start->call.submitted != attempt.seen.submitted ||
+                             start->call.restarts != attempt.seen.restarts))
       start = nullptr;
     if (attempt.seen.phase == JobPhase::running)
       running.emplace_back(attempt.starts,
                            VirtualCluster::Running{job, attempt.seen.started.value_or(now),
                                                    attempt.seen.nodes, advice_on(id)});
     else if (start != nullptr)
-      running.emplace_back(on_its_way,
+      running.emplace_back(on_its_way + static_cast<std::uint64_t>(start->id),
                            VirtualCluster::Running{job, now, start->call.nodes, advice_on(id),
                                                    number_of(start->call.shared_with)});
     else if (!attempt.seen.held && !not_before_.contains(attempt.number))
       waiting.push_back({job, is_measured(attempt.seen), advice_on(id)});
   }
   std::ranges::sort(running, {}, [](const auto& each) {
-    const bool comes = each.first == on_its_way;  // its time is of another clock than the others'
+    const bool comes = each.first >= on_its_way;  // its time is of another clock than the others'
     return std::tuple(comes, each.second.since, each.first, each.second.job.number);
   });
   std::ranges::sort(waiting, {}, [](const VirtualCluster::Waiting& each) {

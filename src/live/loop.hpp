@@ -34,6 +34,8 @@
 
 namespace schedmate::live {
 
+struct FailureCase;
+
 /// A stage in front of the pools that runs each small job for a short time to measure it
 /// (Lucid 3.2). Its first attempt goes there; who does not end in time goes on to its pool.
 struct Profiling {
@@ -129,12 +131,16 @@ class Loop {
   void study(SimTime now);
   void take_advice(const std::string& id, SimTime now);
   void take_speed(const std::string& id);
+  void explain_loss(const std::string& id);
+  void count_avoided(const FailureCase& failure, const std::vector<PastRun>& past);
   [[nodiscard]] const Prediction* advice_on(const std::string& id) const;
   void respond_to_failures(SimTime now);
   void respond_to_hangs(SimTime now);
   void follow_test(const Action& test, SimTime now);
   [[nodiscard]] std::vector<NodeWitness> witnesses_of(const SeenJob& job, SimTime now) const;
   [[nodiscard]] SimTime next_reading() const;
+  [[nodiscard]] bool is_own_test(const SeenJob& job) const;
+  [[nodiscard]] std::set<std::string_view> nodes_tested(const Listing& listing) const;
   [[nodiscard]] Pool* pool_of(const SeenJob& job);
   [[nodiscard]] Pool* home_of(const SeenJob& job);
   [[nodiscard]] Pool* profiler();

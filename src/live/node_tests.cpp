@@ -12,22 +12,35 @@
 namespace schedmate::live {
 namespace {
 
-/// The log that the first test began with says this.
+/// The log that the first test began with says this; "": it began with none.
 std::string blame(const Action& test) {
-  return test.why.size() > 1 ? test.why[1] : test.why.empty() ? "" : test.why.front();
+  if (test.why.empty() || !test.why.front().starts_with("rule ")) return {};
+  return test.why.size() > 1 ? test.why[1] : test.why.front();
 }
 
-Proposal drain_of(const Action& test, SimTime now) {
-  const std::string& node = test.call.nodes.front().node;
+Proposal drain_of(const Action& test, const std::string& node, SimTime now) {
   Proposal made;
   made.call = {.kind = ActionKind::drain_node, .nodes = {{node, {}}}, .text = blame(test)};
   made.why = test.why;
-  made.witnesses = {{"log", node, test.steps.front().when, blame(test)},
-                    {"test", node, now, test.steps.back().note}};
+  if (!blame(test).empty())
+    made.witnesses.push_back({"log", node, test.steps.front().when, blame(test)});
+  made.witnesses.push_back({"test", node, now, test.steps.back().note});
   return made;
 }
 
 }  // namespace
+
+bool Loop::is_own_test(const SeenJob& job) const {
+  return !job.token.empty() && marked_by(options_.settings, job.token);
+}
+
+std::set<std::string_view> Loop::nodes_tested(const Listing& listing) const {
+  std::set<std::string_view> nodes;
+  for (const SeenJob& job : listing.jobs)
+    if (job.phase == JobPhase::running && is_own_test(job))
+      for (const NodeGpus& each : job.nodes) nodes.insert(each.node);
+  return nodes;
+}
 
 void Loop::follow_test(const Action& test, SimTime now) {
   const auto half = halves_.find(test.id);
@@ -46,8 +59,8 @@ void Loop::follow_test(const Action& test, SimTime now) {
   }
   passed_halves_.erase(whole);
   const std::vector<NodeGpus>& nodes = test.call.nodes;
-  if (nodes.size() < 2) {
-    (void)actions_.propose(drain_of(test, now), now);
+  if (nodes.size() < 2 || !options_.settings.rules.halves_suspects) {
+    for (const NodeGpus& node : nodes) (void)actions_.propose(drain_of(test, node.node, now), now);
     return;
   }
   const auto middle = nodes.begin() + std::ssize(nodes) / 2;

@@ -266,6 +266,19 @@ TEST_CASE("a node that the cluster lists no more takes no job, and does when it 
   CHECK(house.site.see("2").nodes == on_node_0);
 }
 
+TEST_CASE("a node that is tested takes no job until the test has ended") {
+  PoolHouse house(1);
+  house.site.submit("test").token = mark_of(house.options.settings, 1);
+  house.site.begin("test", on_node_0);
+  house.turn();
+  house.site.submit("1");
+  house.turn();
+  CHECK(house.book().empty());
+  house.site.finish("test", EndState::completed);
+  house.turn();
+  CHECK(house.site.see("1").nodes == on_node_0);
+}
+
 TEST_CASE("a node of the own drains takes no job") {
   PoolHouse house(40);
   house.turn();

@@ -34,14 +34,7 @@ std::vector<NodeGpus> suspects(const FailureCase& failure) {
   return nodes;
 }
 
-bool failed_so_before(const FailureCase& failure) {
-  const CauseFound& cause = failure.cause;
-  return !cause.fingerprint.empty() &&
-         std::ranges::any_of(failure.earlier, [&](const EarlierFailure& earlier) {
-           return earlier.fingerprint == cause.fingerprint && earlier.step == cause.step;
-         });
-}
-
+bool has_failed_so(const FailureCase& failure) { return failed_so_before(failure).has_value(); }
 bool was_lost_with_its_node(const FailureCase& failure) {
   return failure.job.end_state == EndState::node_fail;
 }
@@ -66,7 +59,7 @@ struct Rule {
 
 constexpr Rule rules[] = {
     {{"repeated", "the same cause at the same step as an earlier attempt: it is not started again"},
-     failed_so_before,
+     has_failed_so,
      false,
      false,
      Restart::no,
@@ -86,8 +79,8 @@ constexpr Rule rules[] = {
      Restart::elsewhere,
      "a node was bad; it is started again on others"},
     {{"machine_unwitnessed",
-      "only the log says so: the nodes are tested and the job is started "
-      "again, wherever there is room"},
+      "only the log says so: the nodes that it may mean are tested and the job is "
+      "started again, wherever there is room"},
      is_of_machine,
      false,
      true,
@@ -123,6 +116,15 @@ std::string words(const FailureCase& failure, const Rule& rule) {
 
 }  // namespace
 
+std::optional<EarlierFailure> failed_so_before(const FailureCase& failure) {
+  const CauseFound& cause = failure.cause;
+  const auto found = std::ranges::find_if(failure.earlier, [&](const EarlierFailure& earlier) {
+    return earlier.fingerprint == cause.fingerprint && earlier.step == cause.step;
+  });
+  return cause.fingerprint.empty() || found == failure.earlier.end() ? std::nullopt
+                                                                     : std::optional(*found);
+}
+
 std::vector<RecoveryRule> recovery_rules() {
   std::vector<RecoveryRule> rows;
   for (const Rule& rule : rules) rows.push_back(rule.row);
@@ -155,11 +157,12 @@ Response respond_to(const FailureCase& failure) {
       drain.witnesses = witnesses;
       add(std::move(drain));
     }
-  if (rule.tests && !failure.job.nodes.empty()) {
+  if (rule.tests) {
     Proposal test;
     test.call.kind = ActionKind::test_nodes;
-    for (const NodeGpus& node : failure.job.nodes) test.call.nodes.push_back({node.node, {}});
-    add(std::move(test));
+    for (const NodeGpus& node : failure.job.nodes)
+      if (log_agrees(failure, node.node)) test.call.nodes.push_back({node.node, {}});
+    if (!test.call.nodes.empty()) add(std::move(test));
   }
   if (rule.restart != Restart::no) {
     Proposal again = of_job(failure.job, ActionKind::requeue_excluding);

@@ -24,6 +24,9 @@ struct FailureCase {
   bool may_wait = false;                    ///< for witnesses that are still to come
 };
 
+/// The earlier attempt that failed of the same cause at the same step; nothing: none did.
+[[nodiscard]] std::optional<EarlierFailure> failed_so_before(const FailureCase& failure);
+
 struct Response {
   std::string_view rule{};
   bool waits = false;  ///< for witnesses: ask again later

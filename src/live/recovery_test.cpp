@@ -96,7 +96,7 @@ TEST_CASE("a witness counts only for a node of the job that its log does not cle
   CauseFound cause = cause_of(FailureClass::infrastructure, Component::gpu);
   cause.blamed = {"a-2"};
   CHECK(response_to({.cause = cause, .witnesses = {witness_of("a-1")}}) ==
-        "machine_unwitnessed: test_nodes a-1 a-2, requeue_excluding, notify ann");
+        "machine_unwitnessed: test_nodes a-2, requeue_excluding, notify ann");
   CHECK(response_to({.cause = cause, .witnesses = {witness_of("a-2")}}) ==
         "machine_witnessed: drain_node a-2, requeue_excluding a-2, notify ann");
   // A program's own error beside a bad node: that is no reason to drain.
@@ -273,6 +273,44 @@ TEST_CASE("a test that does not come to its end says nothing") {
   CHECK(after_blame(there) == "test a-0 a-1 a-2 a-3");
   there.house.turns(600);
   CHECK(there.house.actions().contains("test_nodes failed"));
+}
+
+TEST_CASE("a test that was cancelled, or stopped for another job, says nothing") {
+  for (const EndState how : {EndState::cancelled, EndState::preempted, EndState::unknown}) {
+    FailingHouse there;
+    there.house.site.tests_hang = true;
+    CHECK(after_blame(there) == "test a-0 a-1 a-2 a-3");
+    const std::string test = there.house.site.listing().jobs.back().id;
+    CHECK(test.starts_with("test-"));
+    there.house.site.finish(test, how);
+    there.house.turns(5);
+    CHECK(there.house.actions().ends_with(
+        "test_nodes verified, requeue_excluding verified, notify verified, start verified"));
+    CHECK(there.house.site.calls().size() == 5);
+  }
+}
+
+TEST_CASE("a test that was lost with its node is no job to start again") {
+  FailingHouse there;
+  there.house.site.tests_hang = true;
+  CHECK(after_blame(there) == "test a-0 a-1 a-2 a-3");
+  there.house.site.finish(there.house.site.listing().jobs.back().id, EndState::node_fail);
+  there.house.turns(5);
+  for (const Action& action : there.house.book() | std::views::values)
+    CHECK(!action.call.job.starts_with("test-"));
+}
+
+TEST_CASE("a node that failed a test is not drained unless a log has blamed it") {
+  FailingHouse there;
+  there.house.site.bad = {"a-2"};
+  there.house.turns(3);
+  Proposal test;
+  test.call = {.kind = ActionKind::test_nodes, .nodes = {{"a-2", {}}}};
+  test.why = {"somebody wants to know"};
+  there.house.tell(Proposed{test});
+  there.house.turns(10);
+  CHECK(there.house.actions() == "test_nodes verified");
+  CHECK(there.house.site.see_node("a-2").state == NodeState::up);
 }
 
 TEST_CASE("tests go on after a restart of the program") {

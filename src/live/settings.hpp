@@ -64,10 +64,11 @@ struct Rules {
   bool breaker = true;
   bool fail_open = true;  ///< holds end by themselves
   bool obeys_modes = true;
-  bool tells_once = true;     ///< lives are kept, so that none is told again
-  bool leaves_orders = true;  ///< an order that somebody else has set is left alone
-  bool counts_starts = true;  ///< starts that are on their way hold their GPUs
-  bool one_instance = true;   ///< nothing is called while another instance acts
+  bool tells_once = true;       ///< lives are kept, so that none is told again
+  bool leaves_orders = true;    ///< an order that somebody else has set is left alone
+  bool counts_starts = true;    ///< starts that are on their way hold their GPUs
+  bool one_instance = true;     ///< nothing is called while another instance acts
+  bool halves_suspects = true;  ///< of nodes that fail a test together each half is tested
 };
 
 struct Settings {

@@ -344,7 +344,10 @@ std::vector<NodeGpus> VirtualCluster::names(const Placement& where) const {
 /// Whether others leave it no room on one of its GPUs.
 bool VirtualCluster::is_crowded(const Running& running) const {
   const std::int64_t most = setup_.packs ? Cluster::max_sharing : 1;
-  const auto is_other = [&](JobId id) { return known_.at(id).job.number != *running.only_beside; };
+  const auto is_other = [&](JobId id) {
+    const std::uint64_t number = known_.at(id).job.number;
+    return number != *running.only_beside || !runs_on(number, running.where);
+  };
   return std::ranges::any_of(running.where, [&](const NodeGpus& each) {
     const auto found = node_index_.find(each.node);
     return found != node_index_.end() && std::ranges::any_of(each.gpus, [&](std::int32_t gpu) {

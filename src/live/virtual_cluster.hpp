@@ -50,7 +50,8 @@ class VirtualCluster {
     SimTime since;
     std::vector<NodeGpus> where;
     const Prediction* advice = nullptr;  ///< as in Waiting
-    /// A start on its way: it is left out where somebody else than this job holds one of its GPUs.
+    /// A start on its way: it is left out where others hold one of its GPUs, but for this job if
+    /// that runs on the same ones.
     std::optional<std::uint64_t> only_beside{};
   };
   /// The policy begins anew: those that run, in order of their starts, and those that wait, in

@@ -12,7 +12,8 @@
 /// touching a reservation made before it in this pass; else it gets one itself, at the earliest
 /// slot of bf_resolution at which its gang could be placed and stay (with
 /// bf_job_part_count_reserve only so many do). So backfilling is conservative within the window.
-/// Changes are arrivals, ends, nodes, predictions outlived and a new calculation of priorities.
+/// Changes are arrivals, ends, nodes, predictions outlived, orders that are set and a new
+/// calculation of priorities.
 ///
 /// Ties between nodes go as the placer would choose among those that will do, but a job keeps the
 /// nodes of its last reservation where they serve as early. Predictions are JobInfo::remaining, at
@@ -100,7 +101,7 @@ class SlurmBackfill {
 
   void note_changes(const View& view) {
     changed_ = queue_.calculate(view) || changed_ || !view.ended.empty() || !view.arrived.empty() ||
-               !view.nodes.empty() || !view.withdrawn.empty();
+               !view.nodes.empty() || !view.withdrawn.empty() || !view.reordered.empty();
     for (const JobId id : view.ended) {
       times_->free(id);
       queue_.ended(view, id);
@@ -112,6 +113,10 @@ class SlurmBackfill {
       const JobInfo& job = view.job(id);
       waiting_[id] = {job.gpus, predicted_run_time(view, id), {}, job.nodes};
       if (job.nodes != nullptr) ++with_nodes_;
+    }
+    for (const JobId id : view.reordered) {
+      queue_.remove(id);
+      queue_.push(view, id);
     }
     for (const auto* end = times_->next_end(); end != nullptr && end->at <= view.now;
          end = times_->next_end()) {
@@ -343,6 +348,7 @@ Result<Scheduler> make_slurm_backfill(const PolicyInput&, PolicyOptions& options
   scheduler.plans = true;
   scheduler.heeds_nodes = true;
   scheduler.heeds_limits = true;
+  scheduler.heeds_order = true;
   return scheduler;
 }
 

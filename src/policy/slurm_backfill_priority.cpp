@@ -28,6 +28,7 @@ double MultifactorQueue::Moment::size_of(int gang) const {
 }
 
 void MultifactorQueue::weigh(Line& line, const Kind& kind, const Moment& moment) const {
+  line.order = static_cast<double>(kind.order);
   if (kind.ranked != Ranked::here) {
     line.fairshare =
         static_cast<double>(weights_.fairshare) * fairshare_gained(users_.at(kind.user));
@@ -48,11 +49,11 @@ std::uint64_t MultifactorQueue::priority(const Line& line, const Waiting& job, S
     const double age =
         line.ranked == Ranked::gains ? FractionalSeconds(when.time_since_epoch()) / max_age : 1;
     return static_cast<std::uint64_t>(
-        std::clamp(weight * age - job.behind + line.fairshare, 1.0, most));
+        std::clamp(weight * age - job.behind + line.fairshare + line.order, 1.0, most));
   }
   const FractionalSeconds waited = std::max(when - job.submit, Seconds(0));
   const double age = std::min(waited / max_age, 1.0);
-  const double sum = weight * age + line.size + line.fairshare + line.shortness;
+  const double sum = weight * age + line.size + line.fairshare + line.shortness + line.order;
   constexpr double most = std::numeric_limits<std::uint32_t>::max();
   return static_cast<std::uint64_t>(std::clamp(sum, 1.0, most));
 }
@@ -125,7 +126,7 @@ void MultifactorQueue::share_out(SimTime when) {
 }
 
 SimTime MultifactorQueue::next_calculation(SimTime now) const {
-  const bool ages_alike = weights_.job_size == 0 && !any_ranked_;
+  const bool ages_alike = weights_.job_size == 0 && !gain_apart_;
   const bool fixed = weights_.fairshare == 0 && (weights_.age == 0 || ages_alike);
   return fixed ? never : round_up(now + Seconds(1), weights_.calc_period);
 }
@@ -161,8 +162,8 @@ void MultifactorQueue::push(const View& view, JobId id) {
   const Place& place = places_[id] = place_of(view, id);
   leaders_.insert(place.entry());
   ++gangs_[place.gang];
-  if (any_ranked_ || place.kind.ranked == Ranked::here) return;
-  any_ranked_ = true;
+  if (gain_apart_ || (place.kind.ranked == Ranked::here && place.kind.order == 0)) return;
+  gain_apart_ = true;
   next_ = std::min(next_, next_calculation(view.now));
 }
 
@@ -174,11 +175,11 @@ MultifactorQueue::Place MultifactorQueue::place_of(const View& view, JobId id) c
     take_rank(place, *job.rank, view.now);
     place.kind.user = job.user;
     alone.ranked = place.kind.ranked;
-    weigh(alone, place.kind, moment(view, view.now));
   } else {
     place.kind = {job.user, job.gpus, weights_.shortness > 0 ? shortness_of(job) : 0};
-    weigh(alone, place.kind, moment(view, view.now));
   }
+  place.kind.order = job.order;
+  weigh(alone, place.kind, moment(view, view.now));
   place.priority = priority(alone, place.job, view.now);
   return place;
 }

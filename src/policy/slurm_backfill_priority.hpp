@@ -13,6 +13,7 @@
 ///   user who has used nothing;
 /// - shortness (ours, for slurm_backfill+sm): 1 for a job that is expected to last a minute or
 ///   less, falling with the logarithm to 0 at a week; 1/2 without advice.
+/// An order that was set from outside (JobInfo::order) is added, as a site factor is there.
 ///
 /// A job that another scheduler has ranked (JobInfo::rank) keeps that priority, with what age adds
 /// to it, and what its user's fairshare has gained or lost since the second calculation that knew
@@ -83,6 +84,7 @@ class MultifactorQueue {
     int gpus = 0;
     double shortness = 0;
     Ranked ranked = Ranked::here;  // before: gpus and shortness are 0
+    std::int64_t order = 0;
     auto operator<=>(const Kind&) const = default;
   };
   struct Waiting {
@@ -95,7 +97,7 @@ class MultifactorQueue {
     std::vector<Waiting> jobs;  // in order
     Ranked ranked = Ranked::here;
     // Of the factors by kind, weighted; since the order was first asked for.
-    double size = 0, fairshare = 0, shortness = 0;
+    double size = 0, fairshare = 0, shortness = 0, order = 0;
   };
 
  public:
@@ -178,7 +180,7 @@ class MultifactorQueue {
   double all_gpu_s_ = 0;  // used by all then
   double users_then_ = 0;
   SimTime next_ = SimTime::min();
-  bool any_ranked_ = false;       // before
+  bool gain_apart_ = false;       // by waiting: some were ranked before, or have an order
   SimTime next_in_full_ = never;  // of those that gain
   Seconds passed_{0};             // of what was used so long ago,
   double kept_ = 1;               // so much counts

@@ -27,6 +27,11 @@ class PriorityWorld {
     queue_.started(view(from), id);
     queue_.ended(view(to), id);
   }
+  void set_order(JobId id, std::int64_t order, SimTime when) {
+    jobs_.at(id).order = order;
+    queue_.remove(id);
+    queue_.push(view(when), id);
+  }
   bool calculate(SimTime when) { return queue_.calculate(view(when)); }
   [[nodiscard]] std::vector<std::uint64_t> priorities() {
     std::vector<std::uint64_t> result;
@@ -106,6 +111,39 @@ TEST_CASE("half of what a user has used is forgotten every half_life") {
     CHECK(priority >= 499);  // 2^-1, but for rounding
     CHECK(priority <= 500);
   }
+}
+
+// One GPU of 16 on one node of two: (1/2 + 1/16) / 2 = 9/32 of 3200.
+TEST_CASE("an order from outside is added to the priority at once, and stays in it") {
+  PriorityWorld world({.age = 1000, .job_size = 3200, .fairshare = 0, .max_age = 10 * day});
+  const JobId first = world.submit(0, 1, at(0));
+  const JobId second = world.submit(0, 1, at(0));
+  const JobId third = world.submit(0, 1, at(0));
+  world.calculate(at(0));
+  world.set_order(third, 50, at(100));
+  CHECK(world.priorities() == Priorities{950, 900, 900});
+  CHECK(world.order() == Order{third, first, second});
+  CHECK(world.calculate(at(0) + day));
+  world.set_order(first, -50, at(0) + day);
+  CHECK(world.priorities() == Priorities{1050, 1000, 950});
+  CHECK(world.order() == Order{third, second, first});
+  CHECK(world.calculate(at(0) + 2 * day));
+  CHECK(world.priorities() == Priorities{1150, 1100, 1050});
+  world.set_order(first, 0, at(0) + 2 * day);
+  world.set_order(third, 0, at(0) + 2 * day);
+  CHECK(world.order() == Order{first, second, third});  // as if nothing had been
+}
+
+TEST_CASE("who waits longer may pass a higher order, at a calculation") {
+  PriorityWorld world({.age = 1000, .job_size = 0, .fairshare = 0, .max_age = 10 * day});
+  const JobId old = world.submit(0, 1, at(0));
+  const JobId young = world.submit(0, 1, at(0) + 9 * day);
+  world.set_order(young, 500, at(0) + 9 * day);
+  world.calculate(at(0) + 9 * day + Seconds(300));
+  CHECK(world.order() == Order{old, young});  // 900 and 500
+  CHECK(world.queue().next_calculation(at(0) + 9 * day) != never);
+  world.calculate(at(0) + 19 * day);
+  CHECK(world.order() == Order{young, old});  // 1500 and 1000
 }
 
 TEST_CASE("there is no calculation where none can change the order") {

@@ -175,7 +175,7 @@ Document use_document(const UseSummary& summary) {
 Document use_document(const JobUse& use) {
   Document series = Document::array();
   for (const JobUse::Point& point : use.series())
-    series.push_back({{"at_s", point.at_s},
+    series.push_back({{"since_start_s", point.at_s},
                       {"gpu_pct", rounded(point.gpu_pct)},
                       {"memory_pct", rounded(point.memory_pct)}});
   Document made = use_document(use.summary());

@@ -12,9 +12,6 @@
 namespace schedmate::replay {
 namespace {
 
-CallReply refused(std::string why) { return {CallOutcome::refused, std::move(why), {}}; }
-const CallReply done{CallOutcome::done, {}, {}};
-
 /// Whether a text begins with just this mark.
 bool carries(std::string_view text, std::string_view mark) {
   return !mark.empty() && text.starts_with(mark) &&
@@ -98,6 +95,7 @@ sim::EngineInput ReplayCluster::input_of(std::size_t vc, std::vector<sim::Engine
 SimTime ReplayCluster::next_instant() const {
   SimTime next = never;
   for (const Vc& vc : vcs_) next = std::min(next, vc.engine->next_instant());
+  if (!tests_.empty()) next = std::min(next, tests_.begin()->second);
   return next;
 }
 
@@ -106,19 +104,24 @@ void ReplayCluster::advance(SimTime to) {
     for (Vc& vc : vcs_)
       if (vc.engine->next_instant() <= next) vc.engine->step(next);
     now_ = next;
+    end_tests();
   }
   now_ = std::max(now_, to);
 }
 
 void ReplayCluster::follow_end(std::size_t vc, std::uint32_t row) {
   if (vcs_[vc].is_for_all) outcomes_[row] = vcs_[vc].guests[row];
+  end(row, outcomes_[row].end);
+}
+
+void ReplayCluster::end(std::uint32_t row, SimTime when) {
   Shown& job = jobs_.at(row);
   job.seen.phase = JobPhase::ended;
-  job.seen.end_state = trace_.jobs[row].state;
-  job.seen.ended = outcomes_[row].end;
+  job.seen.ended = when;
+  job.seen.end_state = ran_on(bad_, job.seen) ? EndState::failed : trace_.jobs[row].state;
   job.version = ++version_;
   present_.erase(row);
-  ended_.emplace(outcomes_[row].end, row);
+  ended_.emplace(when, row);
 }
 
 void ReplayCluster::show(const Request& asked, Shown& job) {
@@ -219,9 +222,8 @@ Result<Abilities> ReplayCluster::abilities(Deadline /*within*/) {
   const auto lack = [&](ActionKind kind, std::string_view why) {
     made.lacks[static_cast<std::size_t>(kind)] = why;
   };
-  lack(ActionKind::requeue_excluding, "jobs of a replay do not fail");
+  lack(ActionKind::requeue_excluding, "a replay starts no job again that has ended");
   lack(ActionKind::release_spare, "a replay has no spare nodes");
-  lack(ActionKind::test_nodes, "a replay runs no tests");
   if (!host_) return made;
   lack(ActionKind::start, "the cluster's own scheduler starts jobs");
   lack(ActionKind::evict, "the cluster's own scheduler starts jobs");
@@ -285,6 +287,7 @@ CallReply ReplayCluster::call(const ActionCall& call, Deadline within) {
     return reply;
   }
   if (call.kind == ActionKind::submit) return submit(call);
+  if (call.kind == ActionKind::test_nodes) return test(call);
   const auto row = rows_.find(call.job);
   const auto found = row == rows_.end() ? jobs_.end() : jobs_.find(row->second);
   if (found == jobs_.end()) return refused(fmt::format("no job {}", call.job));
@@ -292,6 +295,7 @@ CallReply ReplayCluster::call(const ActionCall& call, Deadline within) {
   job.version = version_;
   if (job.seen.submitted != call.submitted)
     return refused(fmt::format("job {} is another one by now", call.job));
+  if (tests_.contains(found->first)) return refused("a test of nodes ends by itself");
   if (call.kind == ActionKind::start || call.kind == ActionKind::evict) {
     CallReply reply = call.kind == ActionKind::start ? start(job, call) : evict(job, call);
     advance(now_);  // what needs no time has ended
@@ -389,32 +393,6 @@ CallReply ReplayCluster::evict(Shown& job, const ActionCall& call) {
   job.seen.nodes.clear();
   job.seen.started.reset();
   return done;
-}
-
-/// It enters its queue at once. Each call is a job of its own, whatever its token.
-CallReply ReplayCluster::submit(const ActionCall& call) {
-  auto submission = read_submission(call);
-  if (!submission) return refused(submission.error().message);
-  const auto vc = submission->partition.empty()
-                      ? vcs_.begin()
-                      : std::ranges::find(vcs_, submission->partition, &Vc::name);
-  if (vc == vcs_.end()) return refused(fmt::format("no partition {}", submission->partition));
-  submission->partition = vc->name;
-  if (submission->gpus > vc->partition.nodes * vc->partition.gpus_per_node)
-    return refused(fmt::format("{} has fewer GPUs than {}", vc->name, submission->gpus));
-  std::size_t number = submitted_.size() + 1;
-  while (rows_.contains(fmt::format("s{}", number))) ++number;
-  const std::string id = fmt::format("s{}", number);
-  const std::uint32_t row = add_job(trace_, id, *submission, now_);
-  outcomes_.resize(trace_.jobs.size());
-  for (Vc& each : vcs_)
-    if (each.is_for_all) each.guests.resize(trace_.jobs.size());
-  rows_[id] = row;
-  if (!call.token.empty()) tokens_.emplace(call.token, row);
-  submitted_[row] = {std::move(*submission), call.token};
-  vc->engine->admit({.row = row, .enters = now_, .work = trace_.jobs[row].duration});
-  vc->engine->step(now_);
-  return {CallOutcome::done, {}, id};
 }
 
 /// It leaves its GPUs, or the queue, and has ended.

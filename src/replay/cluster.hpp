@@ -5,8 +5,8 @@
 /// jobs goes on as in simulate(), but nobody decides anything except whoever calls; a VC without
 /// jobs of its own takes those of all, and whoever is evicted there begins anew in its own. With a
 /// host it starts jobs by that policy, as simulate() does, but no job that is held, and those of a
-/// higher order first. Nodes are called VC-NUMBER. Jobs may be submitted besides (submission.hpp).
-/// Time stands still until advance(). One thread at a time.
+/// higher order first. Nodes are called VC-NUMBER. Jobs may be submitted besides (submission.hpp),
+/// and nodes tested (bad_nodes.hpp). Time stands still until advance(). One thread at a time.
 
 #include <map>
 #include <memory>
@@ -14,8 +14,10 @@
 #include <schedmate/sim.hpp>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "replay/bad_nodes.hpp"
 #include "replay/submission.hpp"
 #include "sim/engine.hpp"
 
@@ -28,12 +30,18 @@ namespace schedmate::replay {
 [[nodiscard]] std::set<std::string, std::less<>> spares_of(const std::string& partition,
                                                            const Scheduler& scheduler);
 
+[[nodiscard]] inline CallReply refused(std::string why) {
+  return {CallOutcome::refused, std::move(why), {}};
+}
+inline const CallReply done{CallOutcome::done, {}, {}};
+
 class ReplayCluster final : public Connector {
  public:
   /// Trace and cluster outlive it. Jobs of VCs that the cluster lacks never enter. `host`: one
   /// without a profiler, which asks the estimator of the options; null = none.
   ReplayCluster(const Trace& trace, const ClusterSpec& cluster, const SimOptions& options,
                 const Scheduler* host = nullptr);
+  void set_bad_nodes(std::vector<BadNode> bad) { bad_ = std::move(bad); }
 
   /// The next instant at which something happens by itself, or `never`.
   [[nodiscard]] SimTime next_instant() const;
@@ -78,6 +86,7 @@ class ReplayCluster final : public Connector {
   static void show(const Request& asked, Shown& job);
   void follow(std::size_t vc, const View& view);
   void follow_end(std::size_t vc, std::uint32_t row);
+  void end(std::uint32_t row, SimTime when);
   void follow_host(const View& view, const Plan& plan);
   [[nodiscard]] std::vector<NodeGpus> names(const Placement& where, const std::string& vc) const;
   [[nodiscard]] std::optional<Placement> placement(const Vc& vc,
@@ -87,7 +96,10 @@ class ReplayCluster final : public Connector {
   CallReply start(Shown& job, const ActionCall& call);
   CallReply evict(Shown& job, const ActionCall& call);
   void move(Shown& job, std::size_t to, bool measured);
+  std::uint32_t add(Submission submission, const std::string& token);
   CallReply submit(const ActionCall& call);
+  CallReply test(const ActionCall& call);
+  void end_tests();
   CallReply cancel(Shown& job);
   CallReply change_job(Shown& job, const ActionCall& call);
   void tell_host(Shown& job, ActionKind kind);
@@ -102,6 +114,8 @@ class ReplayCluster final : public Connector {
   std::map<std::uint32_t, Shown> jobs_;                     // by row, that have entered
   std::set<std::uint32_t> present_;                         // rows that wait or run
   std::multimap<SimTime, std::uint32_t> ended_;
+  std::map<std::uint32_t, SimTime> tests_;  // by row, that run: their ends, in the same order
+  std::vector<BadNode> bad_;
   SimTime now_;
   std::int64_t version_ = 0, nodes_version_ = 0;
   SimOptions options_;

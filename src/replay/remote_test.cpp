@@ -98,7 +98,7 @@ TEST_CASE("each call is in the ledger, with its outcome") {
       CallOutcome::done);
   CHECK(served.ledger() ==
         "{\"now_s\":0,\"call\":{\"kind\":\"test_nodes\",\"job\":\"j0\"},\"reply\":{\"outcome\":"
-        "\"refused\",\"text\":\"a replay runs no tests\",\"job\":\"\"}}\n"
+        "\"refused\",\"text\":\"a test needs nodes\",\"job\":\"\"}}\n"
         "{\"now_s\":0,\"call\":{\"kind\":\"annotate\",\"job\":\"j0\",\"text\":\"x\"},"
         "\"reply\":{\"outcome\":\"done\",\"text\":\"\",\"job\":\"\"}}\n");
 }

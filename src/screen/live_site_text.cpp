@@ -102,7 +102,7 @@ std::string ledger_table(const Document& rows_of, const char* name, const char* 
   const std::vector<TableColumn> columns = {
       {name == std::string_view("cause") ? "Lost by" : "Saved by", 0},
       {"GPU-h", 0, true},
-      {name == std::string_view("cause") ? "Jobs" : "Count", 0, true},
+      {name == std::string_view("cause") ? "Attempts" : "Count", 0, true},
       {"How it is counted", 1, false, 20, TooLong::folded}};
   return table_text(columns, rows, style.width);
 }
@@ -110,6 +110,13 @@ std::string ledger_table(const Document& rows_of, const char* name, const char* 
 /// "job 17, node n3"
 std::string targets(const Document& action) {
   return fmt::format("{}", fmt::join(texts(action, "target"), ", "));
+}
+
+/// " (drain node: node n3)"; "" where it is not told.
+std::string what_it_does(const Document& change) {
+  const std::string kind = spaced(word(change, "kind")), target = targets(change);
+  if (kind.empty()) return "";
+  return target.empty() ? fmt::format(" ({})", kind) : fmt::format(" ({}: {})", kind, target);
 }
 
 /// "on n1 n2"; "" where the call names no nodes.
@@ -243,7 +250,8 @@ std::string ledger_text(const Document& ledger, const ScreenStyle& style) {
       "\n";
   const Document& lost = list_of(ledger, "lost");
   const Document& saved = list_of(ledger, "saved");
-  text += lost.empty() ? "nothing was lost\n" : "\n" + ledger_table(lost, "cause", "jobs", style);
+  text +=
+      lost.empty() ? "nothing was lost\n" : "\n" + ledger_table(lost, "cause", "attempts", style);
   text +=
       saved.empty() ? "nothing was saved\n" : "\n" + ledger_table(saved, "kind", "count", style);
   return text;
@@ -254,7 +262,9 @@ std::string change_text(const Document& change, const ScreenStyle& style) {
   const Document& data = part(change, "data");
   if (kind == "job") return style.fit(job_change_text(data, style)) + "\n";
   if (kind == "action")
-    return style.fit(fmt::format("action {} is {}", word(data, "id"), word(data, "state"))) + "\n";
+    return style.fit(fmt::format("action {}{} is {}", word(data, "id"), what_it_does(data),
+                                 word(data, "state"))) +
+           "\n";
   return kind == "full" ? "" : style.fit(fmt::format("{} {}", kind, in_one_line(data))) + "\n";
 }
 

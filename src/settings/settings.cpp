@@ -193,6 +193,9 @@ constexpr std::array rows{
         "empty: only SchedMate does"},
     SettingRow{"cluster.replay.speed", SettingKind::whole, "0", "1000000",
                "schedmated: how many times as fast as real a replay runs; 0: as fast as it can"},
+    SettingRow{"cluster.replay.bad_nodes", SettingKind::names, "", "",
+               "schedmated: NODE:FROM_S:UNTIL_S, nodes of a replay on which jobs and tests fail "
+               "between these seconds of the trace, or always"},
     SettingRow{"mode.order", SettingKind::choice, "shadow", "observe|shadow|approve|act",
                "schedmated: may it start jobs and change their order"},
     SettingRow{"mode.recover", SettingKind::choice, "shadow", "observe|shadow|approve|act",

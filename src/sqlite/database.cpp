@@ -242,7 +242,7 @@ std::string Query::text(int column) const {
 }
 
 Transaction::Transaction(Database& database) : database_(database) {
-  database_.run("BEGIN IMMEDIATE");
+  Query(database_, "BEGIN IMMEDIATE").run();
   open_ = !database_.failed();
 }
 
@@ -259,7 +259,7 @@ void Transaction::roll_back() {
 }
 
 Result<void> Transaction::commit() {
-  if (open_) database_.run("COMMIT");
+  if (open_) Query(database_, "COMMIT").run();
   auto result = database_.take_error();
   if (!result && open_) roll_back();
   open_ = false;

@@ -88,6 +88,12 @@ GivenAdvice admit_advice(const GivenAdvice& advice) {
   for (auto& neighbour : kept.neighbours) {
     neighbour.id = long_text(neighbour.id);
     neighbour.score = finite(neighbour.score).value_or(0);
+    neighbour.why = long_text(neighbour.why);
+  }
+  if (kept.length) {
+    kept.length->not_known = long_text(kept.length->not_known);
+    kept.length->risk = finite(kept.length->risk).value_or(0);
+    kept.length->early_end = finite(kept.length->early_end);
   }
   return kept;
 }

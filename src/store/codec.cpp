@@ -54,12 +54,25 @@ Result<Fields> fields_from_json(std::string_view text) {
 
 namespace {
 
+json runs_to_json(const std::map<EndState, std::size_t>& runs) {
+  json all = json::object();
+  for (const auto& [state, count] : runs) all[std::string(to_string(state))] = count;
+  return all;
+}
+
 json length_to_json(const std::optional<GivenLength>& length) {
   if (!length) return nullptr;
-  return {{"source", length->source},     {"centre_s", length->centre.count()},
-          {"p10_s", length->p10.count()}, {"p50_s", length->p50.count()},
-          {"p90_s", length->p90.count()}, {"limit_s", length->limit.count()},
-          {"told", length->told}};
+  return {{"source", length->source},
+          {"centre_s", length->centre.count()},
+          {"p10_s", length->p10.count()},
+          {"p50_s", length->p50.count()},
+          {"p90_s", length->p90.count()},
+          {"limit_s", length->limit.count()},
+          {"told", length->told},
+          {"not_known", length->not_known},
+          {"risk", length->risk},
+          {"early_end", or_null(length->early_end)},
+          {"runs", runs_to_json(length->runs_by_state)}};
 }
 
 /// Advice of versions that had none has no such key.
@@ -67,13 +80,20 @@ std::optional<GivenLength> length_in(const json& advice) {
   const auto found = advice.find("length");
   if (found == advice.end() || found->is_null()) return std::nullopt;
   const auto seconds = [&](const char* key) { return FractionalSeconds(found->at(key)); };
-  return GivenLength{.source = found->at("source"),
+  GivenLength length{.source = found->at("source"),
                      .centre = seconds("centre_s"),
                      .p10 = seconds("p10_s"),
                      .p50 = seconds("p50_s"),
                      .p90 = seconds("p90_s"),
                      .limit = Seconds(found->at("limit_s").get<std::int64_t>()),
                      .told = found->at("told")};
+  if (!found->contains("runs")) return length;  // of versions that did not keep these
+  length.not_known = found->at("not_known");
+  length.risk = found->at("risk");
+  length.early_end = number_or_none(found->at("early_end"));
+  for (const auto& [state, count] : found->at("runs").items())
+    if (const auto known = end_state_named(state)) length.runs_by_state[*known] = count;
+  return length;
 }
 
 }  // namespace
@@ -81,7 +101,7 @@ std::optional<GivenLength> length_in(const json& advice) {
 std::string advice_to_json(const GivenAdvice& advice) {
   json neighbours = json::array();
   for (const auto& neighbour : advice.neighbours) {
-    neighbours.push_back(json::array({neighbour.id, neighbour.score}));
+    neighbours.push_back(json::array({neighbour.id, neighbour.score, neighbour.why}));
   }
   return json{{"source", advice.source},
               {"mean_s", advice.mean.count()},
@@ -108,7 +128,8 @@ Result<GivenAdvice> advice_from_json(std::string_view text) {
                        .neighbours = {},
                        .length = length_in(value)};
     for (const auto& pair : value.at("neighbours")) {
-      advice.neighbours.push_back({pair.at(0), pair.at(1)});
+      advice.neighbours.push_back(
+          {pair.at(0), pair.at(1), pair.size() > 2 ? pair.at(2).get<std::string>() : ""});
     }
     return advice;
   });

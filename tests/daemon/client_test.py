@@ -87,6 +87,9 @@ def reading(site, client):
     expect("all", client.json("actions", "--limit", "0")["actions"])
     expect("actions show", client.text("actions", "show", str(first["id"])).startswith(f"action {first['id']}: start"))
     client.ends(2, "no such job", "job", "nobody-knows")
+    for command in ("job", "why", "eta", "track", "diagnose"):
+        client.ends(2, "no job nobody-knows; elsewhere: ", command, "nobody-knows")
+    client.ends(3, "give its folder and --command instead of its id", "advise", job)
     client.ends(2, "no job nobody", "job", "nobody", "--address", f"unix:{site.folder}/api.sock")
     client.ends(2, "omit it, or --from", "why", job, "--from", "q.txt", "--address", f"unix:{site.folder}/api.sock")
     for command, what in (("track", "progress"), ("diagnose", "diagnosis"), ("advise", "advice")):
@@ -108,7 +111,14 @@ def deciding(site, client):
     expect("the running job is in the list", "running" in client.text("jobs"))
     expect("audit asks the daemon", client.json("audit", "--since", "0")["entries"] and "approved" in client.text("audit"))
     expect("audit --verify reads the journal", client.text("audit", "--verify").startswith("sound: "))
+    client.ends(3, "there is no 'vc' here", "submit", "--partition", "vc", "--", "true")
     client.ends(3, "mode.order is approve", "submit", "--gpus", "1", "--", "python", "train.py", "--lr", "0.1")
+    client.ends(2, "unknown flag '--limit'", "submit", "--limit", "60", "--", "x")
+    client.ends(2, "nearest: --partition", "submit", "--partitoin", "vc", "--", "python", "train.py")
+    client.ends(3, "mode.order is approve", "cancel", site.ask("GET", "/api/v1/jobs?state=pending")[1]["jobs"][0]["id"])
+    client.ends(2, "no job nobody", "cancel", "nobody")
+    expect("the breaker is closed by hand", client.text("actions", "close-breaker") == "the breaker is closed\n")
+    client.ends(2, "takes no ID", "actions", "close-breaker", "1")
 
 
 def tokens(site, client, port):
@@ -156,6 +166,8 @@ def watching(site, client, daemon):
     site.wait(lambda: heard and heard[0]["kind"] == "full", "the stream begins")
     first = approves_one()
     site.wait(lambda: sees(first), "the watcher sees a change")
+    told = next(each["data"] for each in list(heard) if each["kind"] == "action" and each["data"]["id"] == first)
+    expect(f"and of what: {told}", told["kind"] == "start" and told["target"][0].startswith("job "))
     daemon.send_signal(signal.SIGKILL)
     daemon.wait()
     client.ends(4, "no daemon answers there", "jobs")

@@ -66,6 +66,9 @@ def failures_of_the_program(programs, schedmate):
     told = [action for action in document["actions"] if action["call"]["kind"] == "notify"]
     expect("its owner would be told, in shadow", len(told) == 1 and told[0]["state"] == "shadowed"
            and "rule owner" in told[0]["why"][0] and told[0]["call"]["user"] == OWNER)
+    expect("the attempt says why, too", document["attempts"][-1]["why"] == document["diagnosis"]["reason"])
+    lost = {row["cause"]: row["attempts"] for row in site.ask("GET", "/api/v1/ledger")[1]["lost"]}
+    expect(f"the ledger has it by its cause: {lost}", lost.get("user_script", 0) >= len(failed))
     expect("nothing else would be done about it", {action["call"]["kind"] for action in document["actions"]} <= {"notify", "start"})
     before = notices(site)
     process.kill()
@@ -77,6 +80,10 @@ def failures_of_the_program(programs, schedmate):
     site.wait(lambda: len(notices(site)) > len(before), "more failures are dealt with")
     after = notices(site)
     expect("no failure is told of twice", set(after.values()) == {1} and set(before) <= set(after))
+    site.wait(lambda: failed[0]["id"] not in {job["id"] for job in jobs(site)}, "it is followed no more")
+    past = site.ask("GET", f"/api/v1/jobs/{failed[0]['id']}")
+    expect("then the history answers, with the cause",
+           past[0] == 200 and past[1]["diagnosis"]["reason"] == document["diagnosis"]["reason"] and past[1]["state"] == "failed")
     process.terminate()
     expect("SIGTERM ends it with 0", process.wait(timeout=10) == 0)
     history = subprocess.run([schedmate, "history", "list", "--state-dir", site.state, "--json"], capture_output=True, text=True)
@@ -109,8 +116,8 @@ def progress(programs):
     expect("step, of, loss and step time", [document["progress"][key] for key in ("step", "of", "step_time_s")] == [299, 1000, 1.5])
     site.wait(lambda: site.ask("GET", f"/api/v1/jobs/{job['id']}")[1]["advice"], "advice on its code")
     document = site.ask("GET", f"/api/v1/jobs/{job['id']}")[1]
-    expect("as its schema says, with the past runs behind it",
-           set(document["advice"]) == {"source", "duration_s", "neighbours", "neighbours_of_others"})
+    expect("as it was given, with the past runs behind it",
+           set(document["advice"]) == {"source", "held_s", "known", "not_known", "duration_s", "time_limit", "early_end", "runs_by_state", "neighbours", "neighbours_of_others"})
     fact = document["facts"]["facts"]["framework"]
     expect(f"and facts with their lines: {fact}", fact["value"] == "pytorch" and fact["evidence"][0]["line"] == 1)
     process.terminate()

@@ -18,8 +18,9 @@ def calls(site):
     return [json.loads(line) for line in (site.state / "replay.jsonl").read_text().splitlines()]
 
 
-def ordered(daemon, trace):
-    site = Site(daemon, trace, 2000, 'policy = "fifo"\n[order]\npolicy = "schedmate"\n[mode]\norder = "act"\n')
+def ordered(daemon, trace, host):
+    print(f"beside {host}:")
+    site = Site(daemon, trace, 2000, f'policy = "{host}"\n[order]\npolicy = "schedmate"\n[mode]\norder = "act"\n')
     each = site.start()
     site.wait(site.answers, "it answers")
     site.wait(lambda: len(calls(site)) > 50, "it orders")
@@ -80,6 +81,7 @@ def without_order(daemon, trace):
         expect(f"{setting}: exit {code}, {done.stderr.strip()}", done.returncode == code and words in done.stderr)
 
 
-ordered(*sys.argv[1:3])
+for policy in ("fifo", "slurm_backfill"):
+    ordered(*sys.argv[1:3], policy)
 in_shadow(*sys.argv[1:3])
 without_order(*sys.argv[1:3])

@@ -7,7 +7,7 @@ import sys
 import time
 
 CHECKS = (pathlib.Path(__file__).parent / "checks.js").read_text()
-AXE = os.environ.get("SCHEDMATE_AXE")  # a file axe.min.js: asked, too, where it is given
+AXE = pathlib.Path(os.environ.get("SCHEDMATE_AXE") or pathlib.Path(__file__).resolve().parents[2] / "build/axe/axe.min.js")
 
 
 def fail(what):
@@ -33,6 +33,8 @@ class Browser:
         if not (chromium and driver and webdriver):
             print("skipped: needs chromium, chromium-driver and python3-selenium (scripts/deps.sh test)")
             sys.exit(77)
+        if not AXE.exists():
+            print(f"skipped: axe: {AXE} is not there (scripts/deps.sh test fetches it)", flush=True)
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         options = Options()
@@ -102,10 +104,10 @@ class Browser:
         return self.run(f"{before};{CHECKS}")
 
     def axe(self):
-        """What axe-core finds, where it is given."""
-        if not AXE:
+        """What axe-core finds, where it is here."""
+        if not AXE.exists():
             return []
-        self.run(pathlib.Path(AXE).read_text())
+        self.run(AXE.read_text())
         found = self.driver.execute_async_script("const done = arguments[0]; axe.run(document, {resultTypes: ['violations']}).then((r) => done(r.violations), (e) => done([{id: String(e), nodes: []}]))")
         return [f"{each['id']}: {'; '.join(str(node['target']) + ' ' + (node.get('failureSummary') or '')[:160] for node in each['nodes'][:3])}" for each in found]
 

@@ -131,7 +131,7 @@ class MadeServer:
             if base is None:
                 return self.error(request, 404, f"no job {parts[1]}")
             if parts[2:] == ["why"]:
-                return self.tell(request, {"schema": "schedmate.why.v1", "job_id": parts[1], "state": base["state"], "blocked_by": {"reason": "resources", "text": "8 GPUs on one node are free at 14:20 at the earliest", "jobs": ["2", "3"], "jobs_of_others": 4}})
+                return self.tell(request, {"schema": "schedmate.why.v1", "job_id": parts[1], "state": base["state"], "blocked_by": {"reason": "resources", "text": "8 GPUs on one node are free at 14:20 at the earliest", "jobs": ["2", "3"], "jobs_of_others": 4}, "eta": base["eta"]})
             if parts[2:] == ["log"]:
                 return self.tell(request, {"schema": "schedmate.log.v1", "lines": [f"step {i} loss {6 / (1 + i):.3f}" for i in range(200)]})
             return self.tell(request, made.rich_job(base))

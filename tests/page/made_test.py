@@ -43,6 +43,24 @@ def every_view(browser):
     server.stop()
 
 
+def figures(browser):
+    """What the daemon knows of a job and of GPU time is on view."""
+    server = MadeServer()
+    browser.size(*SIZES["usual"])
+    browser.open(f"{server.address}#/jobs/{first(server, 'running')}")
+    for words in ("18 % of such runs fail", "--time 12:00:00", "9 completed, 2 failed", "0.4 s, as fast", "job 102", "Xid 79 on node03", "batch_size 64 here", "1,000 starts that this daemon has seen 68 %"):
+        browser.has(words)
+    day = browser.run("return document.querySelector('[data-key=gpu] tbody th').textContent")
+    expect("the use of its GPUs is at its time", "2020" in day, day)
+    browser.go(f"#/jobs/{first(server, 'pending')}")
+    browser.has("How long it will run is not known: the past runs differ too much")
+    browser.go("#/ledger")
+    browser.has("repeat avoided")
+    expect("days are plotted beside a row of older ones", browser.run("return document.querySelectorAll('figure').length") == 2)
+    expect("the console is silent", not (said := browser.complaints()), said)
+    server.stop()
+
+
 def checks_can_fail(browser):
     server = MadeServer()
     browser.size(*SIZES["usual"])
@@ -307,7 +325,7 @@ def doors(browser):
 def main():
     browser = Browser(sys.argv[1])
     try:
-        parts = {each.__name__: each for each in (every_view, checks_can_fail, hostile, many, by_keyboard, live, doors)}
+        parts = {each.__name__: each for each in (every_view, figures, checks_can_fail, hostile, many, by_keyboard, live, doors)}
         for name in sys.argv[2:] or parts:
             began = time.time()
             parts[name](browser)

@@ -26,10 +26,12 @@ struct HostedReplay {
   ClusterSpec spec = testing::small_cluster({1}, 1);
   std::optional<ReplayCluster> cluster;
 
-  HostedReplay(std::string_view policy, const std::vector<std::int64_t>& run_s) {
+  HostedReplay(std::string_view policy, const std::vector<std::int64_t>& run_s,
+               std::uint32_t user_of_last = 0) {
     std::vector<testing::SmallJob> jobs{{.duration_s = 100}};
     for (const std::int64_t each : run_s)
       jobs.push_back({.submit_s = std::ssize(jobs), .duration_s = each});
+    jobs.back().user = user_of_last;
     trace = testing::small_trace(jobs);
     const Scheduler host = need(make_scheduler(policy, {spec}, {}));
     SimOptions options;
@@ -72,7 +74,7 @@ TEST_CASE("a host starts jobs by its own policy, and nobody else does") {
 }
 
 TEST_CASE("a higher order goes first, and within one order the host's own") {
-  for (const std::string_view policy : {"fifo", "backfill_easy"}) {
+  for (const std::string_view policy : {"fifo", "backfill_easy", "slurm_backfill"}) {
     INFO(policy);
     HostedReplay replay(policy, {10, 10, 10, 10, 10});
     CHECK(replay.call(ActionKind::set_order, "j5", 7) == CallOutcome::done);
@@ -93,8 +95,20 @@ TEST_CASE("a higher order goes first, and within one order the host's own") {
   CHECK(sjf.starts() == "j0 j1 j3 j2 ");
 }
 
+// When j1 ends at 500, the user of j3 has used nothing, and the other one all there was: fairshares
+// of 1 and 2^-2, which makes 7500 between their jobs.
+TEST_CASE("an order counts in Slurm's priority beside its own factors") {
+  for (const std::int64_t order : {0, 7000, 8000}) {
+    INFO("order " << order);
+    HostedReplay replay("slurm_backfill", {400, 10, 10}, 1);
+    replay.advance(150);
+    CHECK(replay.call(ActionKind::set_order, "j2", order) == CallOutcome::done);
+    CHECK(replay.starts() == (order == 8000 ? "j0 j1 j2 j3 " : "j0 j1 j3 j2 "));
+  }
+}
+
 TEST_CASE("a job that is held does not start before it is released") {
-  for (const std::string_view policy : {"fifo", "sjf", "backfill_easy"}) {
+  for (const std::string_view policy : {"fifo", "sjf", "backfill_easy", "slurm_backfill"}) {
     INFO(policy);
     HostedReplay replay(policy, {10, 20, 30});
     CHECK(replay.call(ActionKind::hold, "j1") == CallOutcome::done);

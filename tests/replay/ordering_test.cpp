@@ -47,7 +47,7 @@ Trace busy_trace(std::uint64_t seed) {
 }
 
 TEST_CASE("of jobs of which nothing is known the host's order stays as it is, in random worlds") {
-  for (const std::string_view name : {"fifo", "sjf", "backfill_easy"})
+  for (const std::string_view name : {"fifo", "sjf", "backfill_easy", "slurm_backfill"})
     for (std::uint64_t seed = 1; seed <= 30; ++seed) {
       INFO(name << ", seed " << seed);
       const conformance::World world = conformance::random_world(seed);
@@ -81,7 +81,7 @@ TEST_CASE("expected work makes jobs wait less than first in, first out") {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     const Trace trace = busy_trace(seed);
     const ClusterSpec cluster = testing::small_cluster({2}, 8);
-    for (const std::string_view name : {"fifo", "backfill_easy"}) {
+    for (const std::string_view name : {"fifo", "backfill_easy", "slurm_backfill"}) {
       const Scheduler host = policy(name, cluster);
       const Estimator estimator = testing::estimator(host.estimator, trace);
       const auto alone = testing::hosted(trace, cluster, {host, estimator});
@@ -93,7 +93,8 @@ TEST_CASE("expected work makes jobs wait less than first in, first out") {
         const double after_s = testing::averages(trace, ordered.outcomes).jct_s;
         INFO(name << " with " << known << ", seed " << seed << ": " << before_s << " s, then "
                   << after_s << " s; " << ordered.counts.calls << " calls");
-        CHECK(after_s < 0.9 * before_s);
+        // In Slurm's priority an order is one of several factors, and a small one.
+        CHECK(after_s < (name == "slurm_backfill" ? 1 : 0.9) * before_s);
         // Raised once or so, and by what waiting adds.
         CHECK(ordered.counts.calls < 10 * trace.jobs.size());
       }

@@ -58,6 +58,20 @@ struct Life {
   std::int64_t restarts = 0;
   std::optional<SimTime> started{}, ended{};
   EndState end_state = EndState::unknown;
+  bool is_test = false;  ///< of nodes
+};
+
+/// A test of nodes that has said something.
+struct Tested {
+  Millis when = 0;
+  std::vector<std::string> nodes;
+  bool failed = false, truly_bad = false;
+};
+
+/// A log that says of this node, or of all nodes of its job, that they are bad.
+struct Blamed {
+  Millis when = 0;
+  std::string node;
 };
 
 struct Violation {
@@ -91,6 +105,10 @@ class Book {
   std::vector<Offered> offered;
   std::vector<live::Decided> decisions;
   std::vector<Life> lives;
+  std::vector<Tested> tests;
+  std::vector<Blamed> blames;
+  std::int64_t halves = 0;  ///< tests of half of the nodes of a test that failed
+  std::int64_t found = 0;   ///< drains that rest on such a test and a log
 
  private:
   bool traces_;

@@ -112,7 +112,12 @@ void Inspector::check_lifted(const Records& records) {
     const bool stood = std::ranges::any_of(lifted->steps, [&](const ActionStep& step) {
       return step.state == ActionState::verified && step.when + jumps < when;
     });
-    if (!stood) continue;
+    // Nobody can tell it from the call of an undo that was on its way.
+    const bool undone = std::ranges::any_of(records.actions, [&](const Action& action) {
+      return action.undoes == lifted->id && action.steps.front().when <= when + jumps &&
+             was(action, ActionState::verified);
+    });
+    if (!stood || undone) continue;
     for (const Action& action : records.actions) {
       const bool again = action.call.kind == ActionKind::drain_node &&
                          action.call.nodes.front().node == deed.subject &&

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
+#include "core/action_json.hpp"
+#include "sqlite/database.hpp"
 #include "tests/storm/inspector.hpp"
 
 namespace schedmate::storm {
@@ -31,15 +34,27 @@ void hold(Holders& holders, const std::vector<NodeGpus>& where, const std::strin
     for (const std::int32_t gpu : each.gpus) holders[{each.node, gpu}].insert(job);
 }
 
-/// Whether nobody else holds one of the GPUs of this start.
+/// Whether nobody holds one of the GPUs of this start but itself, and its partner if that is on the
+/// same ones.
 bool is_alone(const Holders& holders, const ActionCall& call) {
-  return std::ranges::all_of(call.nodes, [&](const NodeGpus& each) {
-    return std::ranges::all_of(each.gpus, [&](std::int32_t gpu) {
-      return std::ranges::all_of(holders.at({each.node, gpu}), [&](const std::string& job) {
-        return job == call.job || job == call.shared_with;
-      });
-    });
-  });
+  std::set<Gpu> own, of_partner;
+  for (const NodeGpus& each : call.nodes)
+    for (const std::int32_t gpu : each.gpus) own.emplace(each.node, gpu);
+  for (const auto& [gpu, jobs] : holders) {
+    if (!call.shared_with.empty() && jobs.contains(call.shared_with)) of_partner.insert(gpu);
+    if (!own.contains(gpu)) continue;
+    for (const std::string& job : jobs)
+      if (job != call.job && job != call.shared_with) return false;
+  }
+  return of_partner == own ||
+         std::ranges::none_of(of_partner, [&](const Gpu& gpu) { return own.contains(gpu); });
+}
+
+Records::Entry entry_of(const std::string& text) {
+  const auto entry = nlohmann::json::parse(text);
+  return {.action = entry.value("action", std::int64_t{0}),
+          .what = entry.contains("what") ? entry.value("what", "") : entry.value("state", ""),
+          .when = at(entry.value("when_s", std::int64_t{0}))};
 }
 
 }  // namespace
@@ -130,41 +145,67 @@ void Inspector::check_gpus(Daemon& daemon, const journal::Batch& batch) {
   }
 }
 
-/// All that the journal holds, before some of it goes.
-bool Inspector::archive(Daemon& daemon) {
-  constexpr std::size_t most = 100'000;
+Result<std::unique_ptr<sqlite::Database>> Inspector::open_to_read() const {
+  return sqlite::Database::open(
+      {.path = "/j", .what = "journal", .read_only = true, .vfs = site_.disk.vfs()});
+}
+
+/// All that the journal holds, before some of it goes: what is new since the last time, read beside
+/// whoever has it open.
+bool Inspector::archive() {
   const testing::DiskFaults faults = std::exchange(site_.disk.faults, {});
-  const auto actions = daemon.journal().actions(0, most);
-  const auto events = daemon.journal().events(archive_.last_event, most);
-  const auto entries = journal::audit_entries({"/j", site_.disk.vfs()}, archive_.last_entry, most);
+  const auto database = open_to_read();
+  const bool read = database && archive(**database);
   site_.disk.faults = faults;
-  if (!actions || !events || !entries) return false;
-  for (const Action& action : *actions) archive_.actions.insert_or_assign(action.id, action);
-  for (const journal::Event& event : *events) {
-    archive_.events.push_back(event);
-    archive_.last_event = event.id;
+  return read;
+}
+
+bool Inspector::archive(sqlite::Database& database) {
+  database.run("BEGIN");  // all of one state
+  const std::int64_t last = archive_.last_entry;
+  {
+    sqlite::Query rows(database, "SELECT body FROM actions WHERE sequence > ?");
+    for (rows.bind(last); rows.next();) {
+      auto action = read_action(rows.text(0));
+      if (!action) return false;
+      archive_.actions.insert_or_assign(action->id, std::move(*action));
+    }
   }
-  for (const journal::AuditEntry& entry : *entries) {
-    archive_.entries.push_back(entry);
-    archive_.last_entry = entry.sequence;
+  {
+    sqlite::Query rows(database,
+                       "SELECT sequence, entry FROM audit WHERE sequence > ? ORDER BY sequence");
+    for (rows.bind(last); rows.next(); archive_.last_entry = rows.integer(0))
+      archive_.entries.push_back(entry_of(rows.text(1)));
   }
-  return true;
+  {
+    sqlite::Query rows(database,
+                       "SELECT id, kind, subject, body, when_s FROM events WHERE id > ? "
+                       "ORDER BY id");
+    for (rows.bind(archive_.last_event); rows.next(); archive_.last_event = rows.integer(0))
+      archive_.events.push_back(
+          {rows.integer(0), rows.text(1), rows.text(2), rows.text(3), at(rows.integer(4))});
+  }
+  return database.take_error().has_value();
 }
 
 /// What compaction removed had ended, and its summary tells of all of it.
 void Inspector::check_compacted(Daemon& daemon) {
-  constexpr std::size_t most = 100'000;
-  const auto actions = daemon.journal().actions(0, most);
-  const auto events = daemon.journal().events(0, most);
   const auto summaries = daemon.journal().summaries();
-  if (!actions || !events || !summaries) return accuse("chain", "the journal cannot be read");
+  const auto database = open_to_read();
+  if (!summaries || !database) return accuse("chain", "the journal cannot be read");
   std::set<std::int64_t> there;
-  for (const Action& action : *actions) there.insert(action.id);
+  std::int64_t told_events = 0;
+  {
+    sqlite::Query ids(**database, "SELECT id FROM actions");
+    while (ids.next()) there.insert(ids.integer(0));
+    sqlite::Query events(**database, "SELECT count(*) FROM events");
+    if (events.next()) told_events = events.integer(0);
+  }
   for (const auto& [id, action] : archive_.actions)
     if (!there.contains(id) && !is_end(action.call.kind, action.state()))
       return accuse("compaction",
                     fmt::format("action {} is gone, and was {}", id, name_of(action.state())));
-  std::int64_t told_actions = std::ssize(*actions), told_events = std::ssize(*events);
+  std::int64_t told_actions = std::ssize(there);
   for (const journal::Summary& each : *summaries)
     (each.what == "action" ? told_actions : told_events) += each.number;
   if (told_actions != std::ssize(archive_.actions) || told_events != std::ssize(archive_.events))

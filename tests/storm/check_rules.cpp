@@ -127,11 +127,29 @@ bool Inspector::was_dead(const ActionCall& call, SimTime when) const {
   });
 }
 
+/// A log had blamed it, and it was bad when it failed a test of itself alone.
+bool Inspector::was_found(const std::string& node, SimTime when) const {
+  constexpr Seconds read_late{900};
+  const auto before = [&](Millis then) {
+    const SimTime instant = Timeline::clock_at(then);
+    return instant - jumps <= when && when <= instant + read_late + jumps;
+  };
+  return std::ranges::any_of(book_.tests,
+                             [&](const Tested& test) {
+                               return test.nodes == std::vector{node} && test.failed &&
+                                      test.truly_bad && before(test.when);
+                             }) &&
+         std::ranges::any_of(book_.blames, [&](const Blamed& blame) {
+           return blame.node == node && before(blame.when);
+         });
+}
+
 /// Whether somebody truly had two witnesses when it was planned.
 void Inspector::check_witnesses(const Records& records) {
   constexpr Seconds queued{30};
   for (const Action& action : records.actions) {
     const ActionKind kind = action.call.kind;
+    if (kind == ActionKind::test_nodes && action.why.back().starts_with("half of ")) ++book_.halves;
     const bool wants = kind == ActionKind::drain_node ||
                        (kind == ActionKind::requeue_excluding && !action.call.nodes.empty());
     if (!wants) continue;
@@ -140,7 +158,12 @@ void Inspector::check_witnesses(const Records& records) {
       return each.proposal.call.kind == kind && each.proposal.call.nodes == action.call.nodes &&
              each.truly_bad && std::chrono::abs(planned - each.wall) <= queued + jumps;
     });
-    if (!had && !(kind == ActionKind::requeue_excluding && was_dead(action.call, planned)))
+    if (had) continue;
+    const bool other = kind == ActionKind::requeue_excluding
+                           ? was_dead(action.call, planned)
+                           : was_found(action.call.nodes.front().node, planned);
+    if (kind == ActionKind::drain_node && other) ++book_.found;
+    if (!other)
       return accuse("two_witnesses",
                     fmt::format("action {} ({}) was planned without two true witnesses", action.id,
                                 storm::text_of(action.call)));

@@ -98,8 +98,9 @@ void Daemon::change(const Danger& danger, const std::function<void()>& change) {
   constexpr std::int64_t most_changes = 12;
   const bool ends = site_.dice.strikes(danger.fault, danger.often);
   std::int64_t left = ends ? site_.dice.of(danger.fault).below(most_changes) : -1;
-  bool stopped = false;
+  bool begun = false, stopped = false;
   site_.disk.before_change = [&] {
+    if (danger.before && !std::exchange(begun, true)) danger.before();
     if (left-- != 0) return;
     stopped = true;
     site_.disk.stop();
@@ -122,11 +123,10 @@ void Daemon::compact() {
   constexpr Millis pause = 10'000;
   if (setup_.most_bytes == 0 || site_.timeline.now() < compact_at_) return;
   compact_at_ = site_.timeline.now() + pause;
-  if (site_.compacting) site_.compacting(*this);
   constexpr double often = 0.2;
   constexpr int rows = 40;
   Result<std::int64_t> gone = 0;
-  change({Fault::kill_in_compaction, often, "in a compaction"},
+  change({Fault::kill_in_compaction, often, "in a compaction", site_.compacting},
          [&] { gone = journal_->compact(rows); });
   if (!gone || *gone == 0) return;
   site_.compacted += *gone;
@@ -159,16 +159,17 @@ void Daemon::carry_out(const live::MakeCall& call) {
 void Daemon::carry_out(const live::List& list) {
   if (ends_at("before a reading")) return;
   reading_ = true;
-  site_.network.list(list.ended_since, [this, alive = std::weak_ptr(alive_),
-                                        number = list.number](const Result<Listing>& listing) {
+  site_.network.list(list.ended_since, [this, alive = std::weak_ptr(alive_), number = list.number](
+                                           const Result<Network::Shown>& listing) {
     if (alive.expired() || over_) return;
     reading_ = false;
     if (ends_at("before a reading is taken")) return;
     site_.book.note(
         site_.timeline.now(), "daemon {} reads {}: {}", life_, number,
-        listing ? fmt::format("version {}", listing->version) : listing.error().message);
+        listing ? fmt::format("version {}", (*listing)->version) : listing.error().message);
     const auto readings = loop_->counts().readings;
-    auto effects = loop_->step(live::Listed{number, listing}, site_.wall());
+    auto effects = loop_->step(
+        live::Listed{number, listing.map([](const auto& shown) { return *shown; })}, site_.wall());
     if (loop_->counts().readings > readings) {
       listing_ = *listing;
       if (site_.reading) site_.reading(*this);

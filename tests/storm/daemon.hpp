@@ -8,7 +8,6 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "journal/journal.hpp"
@@ -39,10 +38,10 @@ struct Site {
   std::int64_t stops = 0;      ///< lives that did not begin, or ended by themselves
   std::int64_t compacted = 0;  ///< rows
   std::function<void(Daemon&, const Sent&)> sending{};
-  /// Before a batch is appended, before the journal is compacted, and after a reading was taken
-  /// that the loop has believed.
+  /// Before a batch is appended, before a compaction writes, and after a reading was taken that the
+  /// loop has believed.
   std::function<void(Daemon&, const journal::Batch&)> recording{};
-  std::function<void(Daemon&)> compacting{};
+  std::function<void()> compacting{};
   std::function<void(Daemon&)> reading{};
   /// Slow work is asked for; it may answer by telling the daemon, while that is alive.
   std::function<void(const live::Study&, std::function<void(Result<live::Finding>)>)> studying{};
@@ -74,8 +73,8 @@ class Daemon {
   [[nodiscard]] const live::Loop& loop() const { return *loop_; }
   [[nodiscard]] journal::Journal& journal() { return *journal_; }
   [[nodiscard]] const live::Modes& modes() const { return setup_.options.settings.modes; }
-  /// The last that it was told of, and believed.
-  [[nodiscard]] const std::optional<Listing>& listing() const { return listing_; }
+  /// The last that it was told of, and believed; null: none.
+  [[nodiscard]] const Network::Shown& listing() const { return listing_; }
   void kill(std::string_view where);
   /// Its clock has jumped.
   void set_timer();
@@ -100,6 +99,7 @@ class Daemon {
     Fault fault;
     double often;
     std::string_view where;
+    std::function<void()> before{};  ///< the first write
   };
   void change(const Danger& danger, const std::function<void()>& change);
   void end();
@@ -111,7 +111,7 @@ class Daemon {
   std::unique_ptr<live::Loop> loop_;
   std::deque<live::Event> inbox_;
   std::deque<live::Effect> effects_;
-  std::optional<Listing> listing_;
+  Network::Shown listing_;
   bool reading_ = false, pumping_ = false;
   bool over_ = false, killed_ = false;
   std::uint64_t timer_ = 0;

@@ -61,6 +61,9 @@ enum class Fault : std::uint8_t {
   study_late,
   study_fails,
   study_lies,
+  // Tests of nodes.
+  test_lies,
+  test_hangs,
   // Operators.
   operator_approves,
   operator_rejects,
@@ -85,7 +88,7 @@ enum class Fault : std::uint8_t {
   clock_forward,
   clock_back,
 };
-inline constexpr std::size_t fault_kinds = 58;
+inline constexpr std::size_t fault_kinds = 60;
 inline constexpr std::array<Fault, fault_kinds> all_faults = [] {
   std::array<Fault, fault_kinds> all{};
   for (std::size_t i = 0; i < fault_kinds; ++i) all[i] = static_cast<Fault>(i);

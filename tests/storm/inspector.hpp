@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <tuple>
@@ -16,6 +17,10 @@
 #include "tests/storm/book.hpp"
 #include "tests/storm/daemon.hpp"
 #include "tests/storm/model_cluster.hpp"
+
+namespace schedmate::sqlite {
+class Database;
+}
 
 namespace schedmate::storm {
 
@@ -47,8 +52,8 @@ class Inspector {
   void recording(Daemon& daemon, const journal::Batch& batch);
   /// After a reading that the loop has believed.
   void reading(const Daemon& daemon);
-  /// Before the journal is compacted. False: it cannot be read.
-  bool archive(Daemon& daemon);
+  /// Before a compaction changes the journal. False: it cannot be read.
+  bool archive();
   /// The disk has lost what it said it kept: what rests on the record is judged no more.
   void forget_journal();
   /// After anything happened.
@@ -74,9 +79,11 @@ class Inspector {
   using JobKey = std::pair<std::string, SimTime>;  // id, submission
   void check_orders(const journal::Batch& batch);
   void check_gpus(Daemon& daemon, const journal::Batch& batch);
+  [[nodiscard]] Result<std::unique_ptr<sqlite::Database>> open_to_read() const;
+  [[nodiscard]] bool archive(sqlite::Database& database);
   void check_compacted(Daemon& daemon);
   [[nodiscard]] static std::string unhandled_failure(const Daemon& daemon);
-  [[nodiscard]] bool read(Daemon& daemon, Records& records);
+  [[nodiscard]] bool read(Records& records);
   void check_chain();
   void check_calls_on_record(const Records& records);
   void check_approvals(const Records& records);
@@ -90,8 +97,10 @@ class Inspector {
   void check_undone(const Records& records);
   using AttemptKey = std::tuple<std::string, SimTime, std::int64_t>;
   void check_no_failure_forgotten(const Records& records, const std::set<AttemptKey>& told);
+  [[nodiscard]] bool is_test(const JobKey& job) const;
   void check_failures(const Daemon& daemon, const Records& records);
   [[nodiscard]] bool was_dead(const ActionCall& call, SimTime when) const;
+  [[nodiscard]] bool was_found(const std::string& node, SimTime when) const;
   void check_views(Daemon& daemon, const Records& records);
   void check_restored(const Action& undo, const Action& undone, const Effect& effect);
   [[nodiscard]] const Effect* effect_of(std::int64_t action) const;
@@ -109,7 +118,7 @@ class Inspector {
   struct Archive {
     std::map<std::int64_t, Action> actions;
     std::vector<journal::Event> events;
-    std::vector<journal::AuditEntry> entries;
+    std::vector<Records::Entry> entries;
     std::int64_t last_event = 0, last_entry = 0;
   };
   Archive archive_;

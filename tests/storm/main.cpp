@@ -3,6 +3,8 @@
 /// storm: seeded disasters for the live loop (docs/storm.md).
 
 #include <fmt/format.h>
+#include <malloc.h>
+#include <sqlite3.h>
 
 #include <chrono>
 #include <cstdio>
@@ -122,6 +124,7 @@ void report_shrunk(const Asked& asked, const Options& options, const Violation& 
 
 struct Sum {
   std::int64_t runs = 0, failed = 0, boundaries = 0, kills = 0, restarts = 0, calls = 0;
+  std::int64_t tests = 0, halves = 0, found = 0;
 };
 
 /// Whether to go on.
@@ -132,6 +135,9 @@ bool one(const Asked& asked, const Options& options, Sum& sum) {
   sum.kills += outcome.kills;
   sum.restarts += outcome.restarts;
   sum.calls += outcome.calls;
+  sum.tests += outcome.tests;
+  sum.halves += outcome.halves;
+  sum.found += outcome.found;
   if (!outcome.violation) {
     if (options.trace)
       for (const std::string& line : outcome.trace) fmt::print("{}\n", line);
@@ -151,7 +157,17 @@ bool everywhere(const Asked& asked, Options options, Sum& sum) {
   return true;
 }
 
+/// One thread, a run after the other: no locks, and memory stays for the next run.
+void use_one_thread() {
+  constexpr int much = 256 << 20;
+  mallopt(M_TRIM_THRESHOLD, much);
+  mallopt(M_MMAP_THRESHOLD, much);
+  sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 int storm_main(std::span<char*> words) {
+  use_one_thread();
   if (!words.empty() && std::string_view(words.front()) == "--help") {
     print_help();
     return 0;
@@ -178,6 +194,9 @@ int storm_main(std::span<char*> words) {
                                       {"kills", sum.kills},
                                       {"starts", sum.restarts},
                                       {"calls", sum.calls},
+                                      {"tests", sum.tests},
+                                      {"halves", sum.halves},
+                                      {"found", sum.found},
                                       {"took_s", took}}
                            .dump());
   else

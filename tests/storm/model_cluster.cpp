@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/storm/model_cluster.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -9,7 +11,11 @@ namespace schedmate::storm {
 std::string text_of(const ActionCall& call) {
   std::string text(name_of(call.kind));
   if (!call.job.empty()) text += fmt::format(" {}", call.job);
-  for (const NodeGpus& each : call.nodes) text += fmt::format(" {}", each.node);
+  for (const NodeGpus& each : call.nodes) {
+    text += fmt::format(" {}", each.node);
+    if (!each.gpus.empty()) text += fmt::format(":{}", fmt::join(each.gpus, "+"));
+  }
+  if (!call.shared_with.empty()) text += fmt::format(" beside {}", call.shared_with);
   if (call.kind == ActionKind::set_order) text += fmt::format(" to {}", call.order);
   if (!call.text.empty()) text += fmt::format(" \"{}\"", call.text);
   if (!call.token.empty()) text += fmt::format(" with {}", call.token);
@@ -69,9 +75,13 @@ Result<std::optional<SeenJob>> ModelCluster::job(const std::string& id, Deadline
 Result<std::optional<std::string>> ModelCluster::find_submission(const std::string& token,
                                                                  Deadline /*within*/) {
   if (timeline_.now() < away_until_) return fail(ErrorCode::unavailable, "the controller is away");
-  for (const Job& job : jobs_)
-    if (job.seen.token == token) return job.seen.id;
-  return std::nullopt;
+  const Job* const found = with_token(token);
+  return found == nullptr ? std::nullopt : std::optional(found->seen.id);
+}
+
+const ModelCluster::Job* ModelCluster::with_token(const std::string& token) const {
+  const auto found = std::ranges::find(jobs_, token, [](const Job& job) { return job.seen.token; });
+  return found == jobs_.end() ? nullptr : &*found;
 }
 
 CallReply ModelCluster::call(const ActionCall& call, Deadline /*within*/) {
@@ -98,8 +108,9 @@ ModelCluster::Said ModelCluster::carry_out(const ActionCall& call) {
   switch (call.kind) {
     case submit:
       return enter(call);
-    case notify:
     case test_nodes:
+      return enter_test(call);
+    case notify:
     case release_spare:
       return {.effective = true};
     case drain_node:
@@ -180,6 +191,7 @@ ModelCluster::Said ModelCluster::on_waiting(Job& job, const ActionCall& call) {
 ModelCluster::Said ModelCluster::start_now(Job& job, const ActionCall& call) {
   if (job.seen.restarts != call.restarts) return {.refused = "it is another attempt"};
   if (job.seen.held) return {.refused = "it is held"};
+  if (!job.tests.empty()) return {.refused = "a test runs on its own nodes"};
   std::int32_t gpus = 0;
   std::vector<NodeGpus> where = call.nodes;
   for (NodeGpus& each : where) {
@@ -217,11 +229,25 @@ ModelCluster::Said ModelCluster::undrain(Node& node, const ActionCall& call) {
 }
 
 ModelCluster::Said ModelCluster::enter(const ActionCall& call) {
-  if (setup_.tokens_unique)
-    for (const Job& job : jobs_)
-      if (job.seen.token == call.token) return {.job = job.seen.id};
-  const std::string id = submit({.partition = "p0", .user = call.user, .token = call.token});
-  return {.effective = true, .job = id};
+  if (const Job* const job = with_token(call.token); job != nullptr && setup_.tokens_unique)
+    return {.job = job->seen.id};
+  return {.effective = true,
+          .job = submit({.partition = "p0", .user = call.user, .token = call.token})};
+}
+
+/// A job on all GPUs of these nodes, which nobody's scheduler has to start.
+ModelCluster::Said ModelCluster::enter_test(const ActionCall& call) {
+  if (const Job* const job = with_token(call.token); job != nullptr && setup_.tokens_unique)
+    return {.job = job->seen.id};
+  NewJob test{.user = "root", .token = call.token, .gpus = 0};
+  for (const NodeGpus& each : call.nodes) {
+    const Node* const node = find_node(each.node);
+    if (node == nullptr) return {.refused = "no such node"};
+    test.partition = node->partition;
+    test.gpus += static_cast<std::int32_t>(node->holders.size());
+    test.tests.push_back(each.node);
+  }
+  return {.effective = true, .job = submit(test)};
 }
 
 }  // namespace schedmate::storm

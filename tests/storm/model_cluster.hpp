@@ -34,15 +34,19 @@ class ModelCluster final : public Connector {
     Seconds runs{60};
     EndState will_end = EndState::completed;
     std::vector<std::string> not_on{};
-    std::size_t life = 0;   ///< in the book
-    std::uint64_t run = 0;  ///< which of its runs
+    std::vector<std::string> tests{};  ///< nodes; not empty: it is a test of them
+    bool hangs = false;                ///< of a test
+    std::size_t life = 0;              ///< in the book
+    std::uint64_t run = 0;             ///< which of its runs
   };
   struct Node {
     std::string name, partition;
     std::vector<std::vector<std::string>> holders;  ///< of each GPU: no job, one, or two
     bool dead = false;
-    std::string drain;  ///< the reason; "": none
+    bool awaited = false;  ///< by a test
+    std::string drain;     ///< the reason; "": none
     std::vector<std::pair<Millis, Millis>> bad{};
+    bool silent = false;  ///< while it is bad only logs and tests show it
     std::vector<std::pair<Millis, Millis>> deaths{};  ///< the last may still go on
   };
 
@@ -64,11 +68,20 @@ class ModelCluster final : public Connector {
     Seconds runs{60};
     EndState will_end = EndState::completed;
     bool reuses_id = false;
+    std::vector<std::string> tests{};
   };
   std::string submit(const NewJob& job);
   void set_dead(Node& node, bool dead);
   void restart_controller(Millis away);
-  /// Starts what fits.
+  /// A test of nodes begins, or has come to its end and is about to tell the truth.
+  struct Fate {
+    Seconds runs{30};
+    bool hangs = false;  ///< somebody cancels it in the end
+  };
+  std::function<Fate()> test_begins{};
+  std::function<bool(const std::vector<std::string>& nodes, bool bad)> test_lies{};
+  [[nodiscard]] static bool was_bad(const Node& node, Millis from, Millis to);
+  /// Starts what fits, tests first.
   void schedule();
 
   // People. Nothing happens where it cannot.
@@ -107,6 +120,10 @@ class ModelCluster final : public Connector {
   Said drain(Node& node, const ActionCall& call);
   Said undrain(Node& node, const ActionCall& call);
   Said enter(const ActionCall& call);
+  Said enter_test(const ActionCall& call);
+  [[nodiscard]] const Job* with_token(const std::string& token) const;
+  [[nodiscard]] EndState outcome_of(const Job& job);
+  void note_test(const Job& job, EndState state);
 
   void begin(Job& job, const std::vector<NodeGpus>& where);
   void end(Job& job, EndState state);

@@ -24,9 +24,12 @@ std::string ModelCluster::submit(const NewJob& job) {
   made.seen.id = id;
   made.seen.submitted = timeline_.clock();
   made.seen.user = job.user;
-  made.seen.dir = "/x";
-  made.seen.command = "./train";
-  made.seen.output = "/x/log";
+  made.tests = job.tests;
+  if (job.tests.empty()) {
+    made.seen.dir = "/x";
+    made.seen.command = "./train";
+    made.seen.output = "/x/log";
+  }
   made.seen.partition = job.partition;
   made.seen.gpus = job.gpus;
   made.seen.limit = job.runs * 2;
@@ -40,8 +43,10 @@ std::string ModelCluster::submit(const NewJob& job) {
 
 void ModelCluster::open_life(Job& job) {
   job.life = book_.lives.size();
-  book_.lives.push_back(
-      {.id = job.seen.id, .submitted = job.seen.submitted, .restarts = job.seen.restarts});
+  book_.lives.push_back({.id = job.seen.id,
+                         .submitted = job.seen.submitted,
+                         .restarts = job.seen.restarts,
+                         .is_test = !job.tests.empty()});
 }
 
 void ModelCluster::begin(Job& job, const std::vector<NodeGpus>& where) {
@@ -54,14 +59,46 @@ void ModelCluster::begin(Job& job, const std::vector<NodeGpus>& where) {
       find_node(each.node)->holders[static_cast<std::size_t>(gpu)].push_back(seen.id);
   book_.lives[job.life].started = seen.started;
   job.run = ++runs_;
+  if (!job.tests.empty() && test_begins) {
+    const Fate fate = test_begins();
+    job.runs = fate.runs;
+    job.hangs = fate.hangs;
+  }
   ++version_;
   book_.note(timeline_.now(), "cluster  job {} runs on {}", seen.id, where.front().node);
   timeline_.in(millis_of(job.runs), [this, id = seen.id, run = job.run] {
     Job* const running = find(id);
     if (running == nullptr || running->run != run || running->seen.phase != JobPhase::running)
       return;
-    end(*running, running->will_end);
+    end(*running, outcome_of(*running));
   });
+}
+
+bool ModelCluster::was_bad(const Node& node, Millis from, Millis to) {
+  return std::ranges::any_of(
+      node.bad, [&](const auto& span) { return span.first <= to && from <= span.second; });
+}
+
+/// As it should end, when its time has come: a bad node fails its test, and every other job.
+EndState ModelCluster::outcome_of(const Job& job) {
+  if (job.hangs) return EndState::cancelled;
+  const Millis now = timeline_.now(), from = now - millis_of(job.runs);
+  const bool bad = std::ranges::any_of(job.seen.nodes, [&](const NodeGpus& each) {
+    return was_bad(*find_node(each.node), from, now);
+  });
+  if (job.tests.empty()) return bad ? EndState::failed : job.will_end;
+  const bool lies = test_lies && test_lies(job.tests, bad);
+  return bad != lies ? EndState::failed : EndState::completed;
+}
+
+void ModelCluster::note_test(const Job& job, EndState state) {
+  const bool lost = state == EndState::node_fail;
+  if (!lost && state != EndState::failed && state != EndState::completed) return;
+  const Millis now = timeline_.now();
+  const bool bad = std::ranges::any_of(job.tests, [&](const std::string& name) {
+    return was_bad(*find_node(name), now - millis_of(job.runs), now);
+  });
+  book_.tests.push_back({now, job.tests, state != EndState::completed, bad || lost});
 }
 
 void ModelCluster::leave_gpus(Job& job) {
@@ -71,6 +108,7 @@ void ModelCluster::leave_gpus(Job& job) {
 
 void ModelCluster::end(Job& job, EndState state) {
   SeenJob& seen = job.seen;
+  if (!job.tests.empty() && seen.phase == JobPhase::running) note_test(job, state);
   leave_gpus(job);
   seen.phase = JobPhase::ended;
   seen.end_state = state;
@@ -136,8 +174,12 @@ void ModelCluster::restart_controller(Millis away) {
 std::optional<std::vector<NodeGpus>> ModelCluster::place(const Job& job, bool empty) const {
   std::vector<NodeGpus> where;
   std::int32_t left = job.seen.gpus;
+  const bool is_test = !job.tests.empty();
   for (const Node& node : nodes_) {
     if (is_out(node) || node.partition != job.seen.partition || left == 0) continue;
+    if (is_test ? std::ranges::find(job.tests, node.name) == job.tests.end()
+                : node.awaited && !empty)
+      continue;
     if (std::ranges::find(job.not_on, node.name) != job.not_on.end()) continue;
     NodeGpus& part = where.emplace_back(NodeGpus{node.name, {}});
     for (std::size_t gpu = 0; gpu < node.holders.size() && left > 0; ++gpu) {
@@ -163,11 +205,19 @@ Seconds ModelCluster::work(Seconds pause) const {
 }
 
 void ModelCluster::schedule() {
-  if (!setup_.starts_jobs || timeline_.now() < away_until_) return;
+  if (timeline_.now() < away_until_) return;
   std::vector<Job*> waiting;
-  for (Job& job : jobs_)
-    if (job.seen.phase == JobPhase::queued && !job.seen.held) waiting.push_back(&job);
-  std::ranges::stable_sort(waiting, std::greater(), [](const Job* job) { return job->seen.order; });
+  for (Node& node : nodes_) node.awaited = false;
+  for (Job& job : jobs_) {
+    const bool starts = setup_.starts_jobs || !job.tests.empty();
+    if (job.seen.phase != JobPhase::queued || job.seen.held || !starts) continue;
+    waiting.push_back(&job);
+    if (job.tests.empty() || !could_run(job)) continue;
+    for (const std::string& name : job.tests) find_node(name)->awaited = true;
+  }
+  std::ranges::stable_sort(waiting, std::greater(), [](const Job* job) {
+    return std::pair(!job->tests.empty(), job->seen.order);
+  });
   for (Job* const job : waiting)
     if (const auto where = place(*job, false)) begin(*job, *where);
 }

@@ -59,9 +59,9 @@ void Network::call(const Sent& sent, const Answer& answer) {
   arrive(sent, there, [reply_at, more](const CallReply& reply) { reply_at(more, reply); });
 }
 
-void Network::list(SimTime ended_since, const std::function<void(Result<Listing>)>& answer) {
+void Network::list(SimTime ended_since, const std::function<void(const Result<Shown>&)>& answer) {
   using enum Fault;
-  const auto answer_at = [this, answer](Millis delay, Result<Listing> listing) {
+  const auto answer_at = [this, answer](Millis delay, Result<Shown> listing) {
     timeline_.in(delay, [answer, listing = std::move(listing)] { answer(listing); });
   };
   constexpr double often = 0.3;
@@ -78,22 +78,23 @@ void Network::list(SimTime ended_since, const std::function<void(Result<Listing>
   }
   if (dice_.strikes(list_stale, often) && !older_.empty()) {
     const auto pick = dice_.of(list_stale).below(std::ssize(older_));
-    Listing old = older_.at(static_cast<std::size_t>(pick));
+    Listing old = *older_.at(static_cast<std::size_t>(pick));
     book_.note(timeline_.now(), "network  a reading shows version {} instead of {}", old.version,
                cluster_.version());
     std::erase_if(old.jobs, [&](const SeenJob& job) {
       return job.phase == JobPhase::ended && job.ended.value_or(never) < ended_since;
     });
     old.ended_since = std::max(old.ended_since, ended_since);
-    return answer_at(there + back, old);
+    return answer_at(there + back, std::make_shared<const Listing>(std::move(old)));
   }
   if (dice_.strikes(list_slow, often)) back = dice_.of(list_slow).between(1000, deadline - there);
   timeline_.in(there, [this, ended_since, back, answer_at] {
     auto listing = cluster_.list(ended_since, Connector::Deadline(deadline));
+    if (!listing) return answer_at(back, tl::unexpected(listing.error()));
     constexpr std::size_t most = 6;
-    if (listing) older_.push_back(*listing);
+    older_.push_back(std::make_shared<const Listing>(std::move(*listing)));
     if (older_.size() > most) older_.pop_front();
-    answer_at(back, std::move(listing));
+    answer_at(back, older_.back());
   });
 }
 

@@ -7,6 +7,7 @@
 
 #include <deque>
 #include <functional>
+#include <memory>
 #include <schedmate/connector.hpp>
 
 #include "tests/storm/book.hpp"
@@ -29,7 +30,8 @@ class Network {
         random_(dice.stream("network")) {}
 
   void call(const Sent& sent, const std::function<void(CallReply)>& answer);
-  void list(SimTime ended_since, const std::function<void(Result<Listing>)>& answer);
+  using Shown = std::shared_ptr<const Listing>;
+  void list(SimTime ended_since, const std::function<void(const Result<Shown>&)>& answer);
 
  private:
   using Answer = std::function<void(CallReply)>;
@@ -41,7 +43,7 @@ class Network {
   Book& book_;
   ModelCluster& cluster_;
   Random random_;
-  std::deque<Listing> older_;
+  std::deque<Shown> older_;
 };
 
 }  // namespace schedmate::storm

@@ -26,6 +26,12 @@ void People::submit_jobs() {
                            .user = fmt::format("user{}", users_.below(3)),
                            .gpus = static_cast<std::int32_t>(users_.between(1, most)),
                            .runs = Seconds(users_.between(shortest, longest))};
+  // Some want several nodes.
+  constexpr std::int64_t few = 4;
+  const auto there = std::ranges::count(nodes, job.partition, &ModelCluster::Node::partition);
+  const auto wide = std::min(few, there * 2 / 3);
+  if (users_.below(few) == 0 && wide > 1)
+    job.gpus = static_cast<std::int32_t>(most * users_.between(2, wide));
   constexpr double mostly = 0.6;
   if (town_.dice.strikes(jobs_fail, mostly)) job.will_end = EndState::failed;
   job.reuses_id = town_.dice.strikes(ids_reused, 1);
@@ -55,7 +61,9 @@ void People::world() {
     ModelCluster::Node& node = nodes[some(node_bad)];
     const Millis lasts = town_.dice.of(node_bad).between(30'000, 900'000);
     node.bad.emplace_back(timeline.now(), timeline.now() + lasts);
-    town_.book.note(timeline.now(), "cluster  node {} is bad for {} s", node.name, lasts / 1000);
+    node.silent = town_.dice.of(node_bad).below(2) == 0;
+    town_.book.note(timeline.now(), "cluster  node {} is bad for {} s{}", node.name, lasts / 1000,
+                    node.silent ? ", and no witness says so" : "");
   }
   if (town_.dice.strikes(controller_restarts, 0.02))
     town_.cluster.restart_controller(town_.dice.of(controller_restarts).between(2'000, 90'000));
@@ -128,9 +136,15 @@ void People::at_jobs() {
     cluster.human_releases(some_job(human_releases, JobPhase::queued));
   if (dice.strikes(human_starts, 0.06))
     cluster.human_starts(some_job(human_starts, JobPhase::queued));
-  if (dice.strikes(human_orders, 0.05))
-    cluster.human_orders(some_job(human_orders, JobPhase::queued),
-                         dice.of(human_orders).between(-5, 5));
+  if (dice.strikes(human_orders, 0.1)) {
+    const std::string job = some_job(human_orders, JobPhase::queued);
+    Random& random = dice.of(human_orders);
+    cluster.human_orders(job, random.between(-5, 5));
+    if (random.below(2) == 0)  // and takes it back
+      town_.timeline.in(random.between(10'000, 100'000), [this, job] {
+        if (town_.dice.on(human_orders)) town_.cluster.human_orders(job, 0);
+      });
+  }
   if (dice.strikes(human_notes, 0.05))
     cluster.human_notes(some_job(human_notes, JobPhase::running), fmt::format("note {}", ++marks_));
 }

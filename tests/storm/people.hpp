@@ -5,6 +5,7 @@
 /// that proposes, operators.
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,10 @@ class People {
         users_(town_.dice.stream("users")),
         proposers_(town_.dice.stream("proposers")),
         readers_(town_.dice.stream("readers")),
-        liar_(town_.dice.stream("liar").below(2) == 0 ? "kernel" : "gpu") {}
+        tests_(town_.dice.stream("tests")),
+        liar_(town_.dice.stream("liar").below(2) == 0 ? "kernel" : "gpu") {
+    run_tests();
+  }
 
   /// Some seconds have passed.
   void act();
@@ -51,6 +55,7 @@ class People {
   void approve_all();
 
  private:
+  void run_tests();
   void at_nodes();
   void at_jobs();
   void world();
@@ -74,9 +79,10 @@ class People {
   [[nodiscard]] const Listing* read_listing();
 
   Town town_;
-  Random users_, proposers_, readers_;
+  Random users_, proposers_, readers_, tests_;
   std::string liar_;
-  std::vector<Listing> read_;  // what slow work rests on
+  std::set<std::string> blamed_;      // nodes, by logs
+  std::vector<Network::Shown> read_;  // what slow work rests on
   int tokens_ = 0, marks_ = 0;
 };
 

@@ -20,7 +20,7 @@ struct OfJournal {
   std::string_view name;
   bool journal::Rules::* rule;
 };
-constexpr std::array<OfLoop, 13> of_loop = {{{"record_first", &live::Rules::record_first},
+constexpr std::array<OfLoop, 14> of_loop = {{{"record_first", &live::Rules::record_first},
                                              {"ambiguous_stops", &live::Rules::ambiguous_stops},
                                              {"reads_outcomes", &live::Rules::reads_outcomes},
                                              {"own_marks_only", &live::Rules::own_marks_only},
@@ -32,7 +32,8 @@ constexpr std::array<OfLoop, 13> of_loop = {{{"record_first", &live::Rules::reco
                                              {"obeys_modes", &live::Rules::obeys_modes},
                                              {"tells_once", &live::Rules::tells_once},
                                              {"leaves_orders", &live::Rules::leaves_orders},
-                                             {"counts_starts", &live::Rules::counts_starts}}};
+                                             {"counts_starts", &live::Rules::counts_starts},
+                                             {"halves_suspects", &live::Rules::halves_suspects}}};
 constexpr std::array<OfJournal, 5> of_journal = {
     {{"synchronous", &journal::Rules::synchronous},
      {"one_transaction", &journal::Rules::one_transaction},

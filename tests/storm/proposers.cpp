@@ -36,11 +36,12 @@ const Listing* People::read_listing() {
   Daemon* const daemon = town_.daemon();
   if (daemon == nullptr || !daemon->listing()) return nullptr;
   constexpr std::size_t most = 20;
-  if (read_.empty() || read_.back().version < daemon->listing()->version)
-    read_.push_back(*daemon->listing());
+  if (read_.empty() || read_.back()->version < daemon->listing()->version)
+    read_.push_back(daemon->listing());
   if (read_.size() > most) read_.erase(read_.begin());
-  if (!town_.dice.strikes(proposer_late, 0.5)) return &read_.back();
-  return &read_[static_cast<std::size_t>(town_.dice.of(proposer_late).below(std::ssize(read_)))];
+  if (!town_.dice.strikes(proposer_late, 0.5)) return read_.back().get();
+  return read_[static_cast<std::size_t>(town_.dice.of(proposer_late).below(std::ssize(read_)))]
+      .get();
 }
 
 live::NodeWitness People::witness(const std::string& source, const std::string& node,
@@ -80,7 +81,9 @@ void People::proposers() {
 void People::propose_bad_nodes() {
   const Millis now = town_.timeline.now();
   for (const ModelCluster::Node& node : town_.cluster.nodes()) {
-    if (node.bad.empty() || now > node.bad.back().second || proposers_.uniform() > 0.3) continue;
+    if (node.bad.empty() || node.silent || now > node.bad.back().second ||
+        proposers_.uniform() > 0.3)
+      continue;
     offer({.call = {.kind = ActionKind::drain_node, .nodes = {{node.name, {}}}, .text = "ill"},
            .witnesses = {witness("kernel", node.name), witness("gpu", node.name)}});
   }
@@ -122,7 +125,7 @@ void People::propose_for_failed(const SeenJob& job) {
     proposal.call.nodes = {{node, {}}};
     const ModelCluster::Node* const truth = town_.cluster.find_node(node);
     const Millis now = town_.timeline.now();
-    const bool bad = !truth->bad.empty() && now <= truth->bad.back().second;
+    const bool bad = !truth->bad.empty() && !truth->silent && now <= truth->bad.back().second;
     proposal.witnesses = {witness(liar_, node)};
     if (bad) proposal.witnesses = {witness("kernel", node), witness("gpu", node)};
   }
@@ -157,6 +160,9 @@ void People::propose_for_job() {
     const auto& nodes = town_.cluster.nodes();
     const auto index = static_cast<std::size_t>(proposers_.below(std::ssize(nodes)));
     proposal.call = {.kind = call.kind, .nodes = {{nodes[index].name, {}}}};
+    for (auto next = index + 1; call.kind == test_nodes && next < nodes.size(); ++next)
+      if (nodes[next].partition == nodes[index].partition && proposers_.below(2) == 0)
+        proposal.call.nodes.push_back({nodes[next].name, {}});
   }
   offer(std::move(proposal));
 }

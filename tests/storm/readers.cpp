@@ -42,6 +42,22 @@ live::Finding People::finding(const live::Study& study) {
   return {};
 }
 
+/// Tests tell the truth, but for those that say the opposite: a bad node passes, or a good one
+/// fails that no log blames, so that two sources never lie together.
+void People::run_tests() {
+  town_.cluster.test_begins = [this]() -> ModelCluster::Fate {
+    constexpr std::int64_t shortest = 5, longest = 40;
+    constexpr Seconds until_somebody_comes{300};
+    if (town_.dice.strikes(test_hangs, 0.5)) return {until_somebody_comes, true};
+    return {Seconds(tests_.between(shortest, longest)), false};
+  };
+  town_.cluster.test_lies = [this](const std::vector<std::string>& nodes, bool bad) {
+    const bool blamed =
+        std::ranges::any_of(nodes, [&](const std::string& node) { return blamed_.contains(node); });
+    return (bad || !blamed) && town_.dice.strikes(test_lies, 0.5);
+  };
+}
+
 /// A bad or dead node under the job is the cause, else the program, or something that may pass.
 live::CauseFound People::cause_of(const SeenJob& job) {
   live::CauseFound cause{.verdict = FailureClass::user_script,
@@ -69,6 +85,15 @@ live::CauseFound People::cause_of(const SeenJob& job) {
   if (town_.dice.strikes(study_lies, 0.5))
     blame(town_.dice.of(study_lies).below(2) == 0 ? Component::gpu : Component::nvlink,
           job.nodes.empty() ? "" : job.nodes.front().node);
+  if (cause.verdict != FailureClass::infrastructure || cause.component == Component::storage)
+    return cause;
+  std::vector<std::string> nodes = cause.blamed;
+  if (nodes.empty())
+    for (const NodeGpus& each : job.nodes) nodes.push_back(each.node);
+  for (const std::string& node : nodes) {
+    town_.book.blames.push_back({town_.timeline.now(), node});
+    blamed_.insert(node);
+  }
   return cause;
 }
 

@@ -101,6 +101,7 @@ Scenario scenario_of(const Dice& dice) {
                     .hold = Seconds(random.between(60, 600)),
                     .witness_age = Seconds(random.between(60, 600)),
                     .breaker_quiet = Seconds(random.between(120, 600))};
+  settings.waits.test = Seconds(dice.stream("testing").between(60, 240));
   made.options.poll = Seconds(random.between(2, 20));
   made.options.lives.queue = {
       .most_out = 2, .given_up = Seconds(60), .again = Seconds(10), .tries = 4};

@@ -216,7 +216,7 @@ void Storm::settle() {
   const live::Waits& waits = scenario_.options.settings.waits;
   constexpr Seconds pause{120}, more_time{300};
   const Seconds bound = waits.approval + waits.hold + waits.breaker_quiet + 8 * waits.outcome +
-                        cluster_.work(pause) + more_time;
+                        4 * waits.test + cluster_.work(pause) + more_time;
   constexpr Millis look_every = 10'000;
   std::string why = "no daemon runs";
   for (Millis left = millis_of(bound); left > 0 && !book_.violation; left -= look_every) {
@@ -247,7 +247,7 @@ Outcome Storm::run() {
     inspector_.recording(daemon, batch);
   };
   site_.reading = [this](const Daemon& daemon) { inspector_.reading(daemon); };
-  site_.compacting = [this](Daemon& daemon) { (void)inspector_.archive(daemon); };
+  site_.compacting = [this] { (void)inspector_.archive(); };
   constexpr Seconds enough{900};
   if (scenario_.cluster.remembers >= enough && !dice_.on(Fault::long_absence) &&
       !dice_.on(Fault::new_modes) && scenario_.options.settings.modes.notify != Mode::observe)
@@ -277,7 +277,10 @@ Outcome Storm::run() {
           .restarts = site_.restarts,
           .calls = std::ssize(book_.sent),
           .compacted = site_.compacted,
-          .losses = disk_.losses()};
+          .losses = disk_.losses(),
+          .tests = std::ssize(book_.tests),
+          .halves = book_.halves,
+          .found = book_.found};
 }
 
 }  // namespace

@@ -35,6 +35,9 @@ struct Outcome {
   std::int64_t boundaries = 0, kills = 0, restarts = 0, calls = 0;
   std::int64_t compacted = 0;  ///< rows of the journal
   std::int64_t losses = 0;     ///< power cuts in which a disk lost what it had said it kept
+  std::int64_t tests = 0;      ///< of nodes that said something
+  std::int64_t halves = 0;     ///< of nodes of tests that failed
+  std::int64_t found = 0;      ///< nodes drained by a log and a test
 };
 
 [[nodiscard]] Outcome run(const Options& options);

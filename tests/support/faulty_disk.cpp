@@ -43,17 +43,17 @@ void write_bytes(File& file, std::size_t offset, std::string_view bytes) {
     file.seen.resize(end, '\0');
     file.sizes.push_back(file.seen.size());
   }
+  auto next = file.waiting.lower_bound(offset / sector_bytes);
   for (auto at = offset / sector_bytes; at * sector_bytes < end; ++at) {
     const std::size_t first = std::max(offset, at * sector_bytes);
     const std::string_view part =
         bytes.substr(first - offset, std::min(end, (at + 1) * sector_bytes) - first);
-    const auto found = file.waiting.find(at);
-    if (found != file.waiting.end())
-      found->second.push_back(sector_of(file.seen, at));
+    if (next != file.waiting.end() && next->first == at)
+      (next++)->second.push_back(sector_of(file.seen, at));
     else if (std::string_view(file.seen).substr(first, part.size()) == part)
       continue;
     else
-      file.waiting.try_emplace(at);
+      file.waiting.try_emplace(next, at);
     file.abandoned.erase(at);
     file.seen.replace(first, part.size(), part);
   }

@@ -72,7 +72,12 @@ inline JobRecord full_record(int number) {
                                 .p90 = FractionalSeconds(200),
                                 .gpu_util_pct = 71.5,
                                 .gpu_memory_mib = std::nullopt,
-                                .neighbours = {{"job-0", 0.93}}},
+                                .neighbours = {{"job-0", 0.93, "same task"}},
+                                .length = GivenLength{.source = "similar",
+                                                      .p50 = FractionalSeconds(80),
+                                                      .not_known = "too few runs",
+                                                      .early_end = 0.25,
+                                                      .runs_by_state = {{EndState::failed, 2}}}},
           .outcome = std::nullopt,
           .group = "vision-users"};
 }

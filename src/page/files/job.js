@@ -104,7 +104,7 @@ function render() {
   }
   const now_s = store.now_s();
   const columns = [[parts.waiting(job, why), parts.diagnosis(job), parts.progress(job), parts.past(job, now_s)],
-    [parts.expectation(job, now_s), parts.use(job), parts.facts(job), parts.attempts(job, now_s)]].filter((column) => column.some(Boolean));
+    [parts.expectation(job, now_s, store.cluster?.first_forecasts), parts.use(job), parts.facts(job), parts.attempts(job, now_s)]].filter((column) => column.some(Boolean));
   show(root, back, head(now_s), problem && problem.status !== 0 && h("p", { class: "problem", "data-key": "problem" }, problem.text), line(now_s), h("div", { class: "parts", "data-key": "parts" }, columns.map((column) => h("div", {}, column))), actions_part(), log_part());
 }
 

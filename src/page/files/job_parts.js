@@ -15,15 +15,21 @@ const evidence = ({ file, line, text, role, count }) => h("li", { class: role ||
   h("code", {}, String(text ?? "")), count > 1 && h("span", { class: "soft" }, ` x ${words.count(count)}`));
 
 // --- when -------------------------------------------------------------------------------------
-export function expectation(job, now_s) {
+/// How often first expectations have held so far, on this cluster.
+function hits_text({ before = 0, inside = 0, after = 0 } = {}) {
+  const all = before + inside + after;
+  return all > 0 ? ` Of ${words.plural(all, "start")} that this daemon has seen ${words.percent(inside / all)} lay between what was first told.` : "";
+}
+
+export function expectation(job, now_s, hits) {
   const eta = job.eta;
   if (!eta || words.is_over(job)) return null;
   const row = (name, quantiles) => quantiles && h("tr", {}, h("th", { scope: "row", class: "text" }, name),
     h("td", {}, words.expected(quantiles, now_s)), ["p10", "p50", "p90"].map((each) => h("td", { title: words.exactly(quantiles[each]) }, words.instant(quantiles[each], now_s))));
   return section("eta", "When", h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Expected times" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "text" }, "Expected"),
-    ["in (8 of 10 cases)", "early", "middle", "late"].map((each) => h("th", { scope: "col" }, each)))),
+    ["in", "early", "middle", "late"].map((each) => h("th", { scope: "col" }, each)))),
   h("tbody", {}, job.state === "pending" && row("Start", eta.start_s), row("End", eta.end_s)))),
-  h("p", { class: "soft" }, `${eta.samples ? `${words.plural(eta.samples, "replay")} of the queue` : "the queue replayed"}, as it was at ${words.instant(eta.as_of_s ?? now_s, now_s)}.`));
+  h("p", { class: "soft" }, `Of ${eta.samples ? words.plural(eta.samples, "replay") : "the replays"} of the queue as it was at ${words.instant(eta.as_of_s ?? now_s, now_s)}, 8 in 10 lie between early and late.${hits_text(hits)}`));
 }
 
 export function waiting(job, why) {
@@ -38,20 +44,36 @@ export function waiting(job, why) {
 }
 
 // --- how far ----------------------------------------------------------------------------------
+function median(values) {
+  return values.length > 0 ? [...values].sort((a, b) => a - b)[values.length >> 1] : null;
+}
+const speed_text = (ratio) => (ratio > 1.05 ? `, ${words.short(ratio)} times as slow` : ratio < 0.95 ? `, ${words.short(1 / ratio)} times as fast` : ", as fast");
+/// Lines of [x, y] on one axis: [all x, the first line's y or null, ...].
+function joined(lines) {
+  const at = [...new Set(lines.flatMap((line) => line.map(([x]) => x)))].sort((a, b) => a - b);
+  return [at, ...lines.map((line) => {
+    const values = new Map(line);
+    return at.map((x) => values.get(x) ?? null);
+  })];
+}
+
 export function progress(job) {
   const told = job.progress;
   if (!told) return null;
   const series = list_of(told.series).filter((each) => Number.isFinite(each?.at_s) && Number.isFinite(each?.step));
+  const runs = list_of(job.advice?.neighbours), usual = median(runs.map((run) => run.step_time_s).filter((s) => s > 0));
   const share = told.of > 0 ? Math.min(1, told.step / told.of) : null;
   const facts = [["Step", told.of ? `${words.count(told.step)} of ${words.count(told.of)}` : told.step !== undefined && told.step !== null && words.count(told.step)],
-    ["A step takes", told.step_time_s && words.short(told.step_time_s) + " s"], ["Loss", Number.isFinite(told.loss) && words.short(told.loss)]];
+    ["A step takes", told.step_time_s && words.short(told.step_time_s) + " s"], ["In past runs", told.step_time_s && usual && `${words.short(usual)} s${speed_text(told.step_time_s / usual)}`], ["Loss", Number.isFinite(told.loss) && words.short(told.loss)]];
   const figures = [];
   if (series.length > 1) {
     const at = series.map((each) => each.at_s);
     const common = { x: words.exactly };
-    figures.push(figure({ ...common, key: "steps", title: "Steps", from: 0, to: told.of > 0 ? told.of : undefined, value: words.short,
-      says: `Steps over time, ${words.count(series.at(-1).step)} at the end`, data: [at, series.map((each) => each.step)],
-      lines: [{ label: "step", colour: "--s2", fill: "--s2-fill", text: words.count }] }));
+    const others = job.started_s ? runs.filter((run) => list_of(run.series).length > 1).slice(0, 3) : [];
+    const data = joined([series.map((each) => [each.at_s, each.step]), ...others.map((run) => run.series.map((each) => [job.started_s + each.since_start_s, each.step]))]);
+    figures.push(figure({ ...common, key: "steps", title: "Steps", from: 0, to: told.of > 0 ? told.of : undefined, value: words.short, joined: true,
+      says: `Steps over time, ${words.count(series.at(-1).step)} at the end${others.length > 0 ? `, beside ${words.plural(others.length, "past run")} since their starts` : ""}`, data,
+      lines: [{ label: "step", colour: "--s2", fill: "--s2-fill", text: words.count }, ...others.map((run) => ({ label: `job ${run.job_id}`, colour: "--soft", dash: [4, 4], text: words.count }))] }));
     if (series.some((each) => Number.isFinite(each.loss)))
       figures.push(figure({ ...common, key: "loss", title: "Loss", says: "Loss over time", from: undefined,
         data: [at, series.map((each) => (Number.isFinite(each.loss) ? each.loss : null))], lines: [{ label: "loss", colour: "--s3", text: words.short }] }));
@@ -64,29 +86,30 @@ export function progress(job) {
 export function past(job, now_s) {
   const advice = job.advice;
   if (!advice) return null;
-  const runs = list_of(advice.neighbours ?? advice.similar);
+  const runs = list_of(advice.neighbours);
   const elapsed = job.started_s ? (job.ended_s ?? now_s) - job.started_s : null;
   const parts = [["Taken from", advice.source && words.field_word(advice.source)], ["Ends early", Number.isFinite(advice.early_end) && `${words.percent(advice.early_end)} of such runs fail or are cancelled`],
-    ["Ask for", advice.time_limit?.slurm && `--time ${advice.time_limit.slurm}`], ["Past runs", advice.runs_by_state && words.value_text(advice.runs_by_state)]];
-  return section("past", "Against its past runs", past_runs(runs, advice.duration_s, elapsed, words.is_over(job)),
+    ["Ask for", advice.time_limit?.slurm && `--time ${advice.time_limit.slurm}`],
+    ["Past runs", advice.runs_by_state && Object.entries(advice.runs_by_state).map(([state, count]) => `${words.count(count)} ${words.state_word(state)}`).join(", ")],
+    ["Of other users", advice.neighbours_of_others > 0 && words.plural(advice.neighbours_of_others, "past run")]];
+  return section("past", "Against its past runs", past_runs(runs, advice.duration_s ?? advice.held_s, elapsed, words.is_over(job)),
     advice.known === false && h("p", {}, "How long it will run is not known: ", words.value_text(advice.not_known ?? "there is nothing like it")),
-    list_of(advice.would_help).length > 0 && h("ul", {}, list_of(advice.would_help).map((each) => h("li", {}, words.value_text(each)))),
     h("dl", { class: "facts" }, parts.filter(([, value]) => value).map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
     runs.length > 0 && h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Past runs" }, h("table", {}, h("thead", {}, h("tr", {}, ["Run", "Why it is like this one"].map((each) => h("th", { scope: "col", class: "text" }, each)),
-      ["Likeness", "Ran for"].map((each) => h("th", { scope: "col" }, each)), h("th", { scope: "col", class: "text" }, "Ended as"))),
-    h("tbody", {}, runs.slice(0, 12).map((run) => h("tr", {}, h("td", { class: "text" }, run.job_id ?? "of another user"), h("td", { class: "text wrap" }, words.value_text(run.why ?? "")),
+      ["Likeness", "Ran for", "A step took"].map((each) => h("th", { scope: "col" }, each)), h("th", { scope: "col", class: "text" }, "Ended as"))),
+    h("tbody", {}, runs.slice(0, 12).map((run) => h("tr", {}, h("td", { class: "text" }, run.job_id), h("td", { class: "text wrap" }, words.value_text(run.why ?? "")),
       h("td", {}, Number.isFinite(run.score) ? words.percent(run.score) : ""), h("td", {}, Number.isFinite(run.duration_s) ? words.duration(run.duration_s) : ""),
-      h("td", { class: "text" }, run.state ? words.state_word(run.state) : "")))))));
+      h("td", {}, Number.isFinite(run.step_time_s) ? `${words.short(run.step_time_s)} s` : ""), h("td", { class: "text" }, run.state ? words.state_word(run.state) : "")))))));
 }
 
 export function use(job) {
-  const series = list_of(job.use?.series).filter((each) => Number.isFinite(each?.at_s));
-  if (series.length < 2) return null;
+  const series = list_of(job.use?.series).filter((each) => Number.isFinite(each?.since_start_s));
+  if (series.length < 2 || !job.started_s) return null;
   const line = (name) => series.map((each) => (Number.isFinite(each[name]) ? each[name] : null));
   const text = (value) => `${words.short(value)} %`;
   return section("use", "Use of its GPUs", h("div", { class: "figures-row" }, figure({ key: "gpu", title: "GPU and memory", from: 0, to: 100,
     says: `Use of GPUs in per cent over time, ${text(series.at(-1).gpu_pct ?? 0)} at the end`, x: words.exactly, value: text,
-    data: [series.map((each) => each.at_s), line("gpu_pct"), line("memory_pct")],
+    data: [series.map((each) => job.started_s + each.since_start_s), line("gpu_pct"), line("memory_pct")],
     lines: [{ label: "GPU", colour: "--s0", text }, { label: "memory", colour: "--s3", dash: [5, 3], text }] })));
 }
 
@@ -132,8 +155,8 @@ export function attempts(job, now_s) {
   const all = list_of(job.attempts);
   if (all.length === 0) return null;
   return section("attempts", "Attempts", h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Attempts" }, h("table", {}, h("thead", {}, h("tr", {}, ["Attempt", "Started", "Ran for", "On", "Ended as", "Why"].map((each) => h("th", { scope: "col", class: "text" }, each)))),
-    h("tbody", {}, all.map((each, i) => h("tr", {}, h("th", { scope: "row", class: "text" }, String(each.attempt ?? i + 1)), h("td", { class: "text" }, words.instant(each.started_s, now_s)),
+    h("tbody", {}, all.map((each, i) => h("tr", {}, h("th", { scope: "row", class: "text" }, String(i + 1)), h("td", { class: "text" }, words.instant(each.started_s, now_s)),
       h("td", { class: "text" }, each.started_s ? words.duration((each.ended_s ?? now_s) - each.started_s) : ""),
-      h("td", { class: "text wrap" }, typeof each.nodes?.[0] === "string" ? each.nodes.join(", ") : words.nodes_text(list_of(each.nodes))),
-      h("td", { class: "text" }, each.state ? words.state_word(each.state) : ""), h("td", { class: "text wrap" }, words.value_text(each.why ?? each.reason ?? ""))))))));
+      h("td", { class: "text wrap" }, words.nodes_text(list_of(each.nodes))),
+      h("td", { class: "text" }, each.state ? words.state_word(each.state) : ""), h("td", { class: "text wrap" }, words.value_text(each.why ?? ""))))))));
 }

@@ -210,7 +210,7 @@ function build() {
   made.mine = mine;
   root.replaceChildren(h("div", { class: "jobs-head" }, h("h1", {}, "Jobs"), h("label", { class: "visually-hidden", for: "search" }, "Search jobs"),
     made.box, h("div", { class: "chips", role: "group", "aria-label": "State" }, chip_buttons, mine), made.count,
-    h("span", { class: "soft line-key" }, h("i", { class: "start" }), "start", h("i", { class: "end" }), "end, in 8 of 10 cases")), made.scroller, made.none);
+    h("span", { class: "soft line-key" }, h("i", { class: "start" }), "start", h("i", { class: "end" }), "end, in 8 of 10 replays of the queue")), made.scroller, made.none);
   return made;
 }
 

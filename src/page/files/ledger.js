@@ -16,12 +16,13 @@ function table(title, rows, name, number, total) {
       h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title }, h("table", { class: "ledger" }, h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "text" }, name), h("th", { scope: "col" }, "GPU-hours"), h("th", { scope: "col", class: "text share" }, h("span", { class: "visually-hidden" }, "Share")),
         h("th", { scope: "col" }, number), h("th", { scope: "col", class: "text" }, "How it is counted"))),
       h("tbody", {}, [...rows].sort((a, b) => b.gpu_h - a.gpu_h).map((row) => h("tr", {}, h("th", { scope: "row", class: "text" }, words.field_word(row.cause ?? row.kind ?? "")), h("td", {}, hours(row.gpu_h)),
-        h("td", { class: "text share" }, h("span", { class: "bar", vars: { "--share": (row.gpu_h || 0) / most } })), h("td", {}, words.count(row.jobs ?? row.count ?? 0)), h("td", { class: "text wrap soft" }, words.value_text(row.method ?? "")))))))); 
+        h("td", { class: "text share" }, h("span", { class: "bar", vars: { "--share": (row.gpu_h || 0) / most } })), h("td", {}, words.count(row.attempts ?? row.count ?? 0)), h("td", { class: "text wrap soft" }, words.value_text(row.method ?? "")))))))); 
 }
 
-function days_figure(days) {
-  const at = days.map((each) => (typeof each.day === "number" ? each.day : Date.parse(each.day) / 1000));
-  if (days.length < 2 || at.some((each) => !Number.isFinite(each))) return null;
+function days_figure(all) {
+  const days = all.filter((each) => each.day);  // what is older is one row without a day
+  if (days.length < 2) return null;
+  const at = days.map((each) => Date.parse(each.day) / 1000);
   const date = (s) => words.iso(s).slice(0, 10);
   const line = (name) => days.map((each) => each[name] ?? null);
   const common = { across: "Day", x: date, ticks: (all) => all.map((s) => date(s).slice(5)), incrs: [86400, 2 * 86400, 7 * 86400, 30 * 86400] };
@@ -42,8 +43,8 @@ function render() {
   const item = (name, value, more) => h("div", {}, h("dt", {}, name), h("dd", {}, h("b", {}, value), " ", h("span", { class: "soft" }, more)));
   const share = (part) => `GPU-hours${told.used_gpu_h > 0 ? `, ${words.percent(part / told.used_gpu_h)} of what was used` : ""}`;
   show(root, h("h1", {}, "Ledger", told.since_s && h("small", {}, ` since ${words.instant(told.since_s, store.now_s())}`)),
-    h("dl", { class: "figures" }, item("Used", words.count(told.used_gpu_h || 0), `GPU-hours${told.jobs ? `, ${words.plural(told.jobs, "job")}` : ""}`), item("Lost", words.count(sum(lost)), share(sum(lost))), item("Saved", words.count(sum(saved)), share(sum(saved)))),
-    days_figure(told.days || []), table("Lost", lost, "Cause", "Jobs", sum(lost)), table("Saved", saved, "By", "Times", sum(saved)));
+    h("dl", { class: "figures" }, item("Used", words.short(told.used_gpu_h || 0), `GPU-hours${told.jobs ? `, ${words.plural(told.jobs, "job")}` : ""}`), item("Lost", words.short(sum(lost)), share(sum(lost))), item("Saved at least", words.short(sum(saved)), share(sum(saved)))), told.used_method && h("p", { class: "soft" }, `Used: ${told.used_method}.`),
+    days_figure(told.days || []), table("Lost", lost, "Cause", "Attempts", sum(lost)), table("Saved", saved, "By", "Times", sum(saved)));
 }
 
 export const view = {

@@ -56,7 +56,7 @@ function options_of(spec, width, height) {
       { ...axis, size: 46, values: (chart, all) => all.map(spec.value || short) },
     ],
     series: [{}, ...spec.lines.map((line) => ({
-      label: line.label, stroke: colour(line.colour), width: 1.6, dash: line.dash, points: { show: false },
+      label: line.label, stroke: colour(line.colour), width: 1.6, dash: line.dash, points: { show: false }, spanGaps: spec.joined,
       fill: line.fill ? colour(line.fill) : undefined, paths: line.steps ? uPlot.paths.stepped({ align: 1 }) : undefined,
     }))],
     plugins: [tooltip(spec)],
@@ -101,7 +101,7 @@ export function redraw() {
 
 /// A figure of lines. spec: key, title, says (in words, for those who cannot see it), data (uPlot's),
 /// lines [{label, colour, fill, dash, steps, text}], x (a value of the first row as text), ticks (those on
-/// the axis, else times).
+/// the axis, else times), joined (a line goes on over what it has no value of).
 export function figure(spec) {
   const rows = spec.data[0].length, step = Math.max(1, Math.ceil(rows / 50));
   return h("figure", { "data-key": spec.key },
@@ -201,7 +201,7 @@ export function past_runs(runs, expectation, elapsed_s, is_over) {
     if (fits) left = x(s);
     return fits;
   });
-  const middle = expectation ? `expected ${duration(expectation.p50)}, ${duration(expectation.p10)} to ${duration(expectation.p90)} in 8 of 10 cases` : "no expectation";
+  const middle = expectation ? `expected ${duration(expectation.p50)}, ${duration(expectation.p10)} to ${duration(expectation.p90)}` : "no expectation";
   return h("svg", { viewBox: "0 0 600 84", class: "runs-scale", role: "img",
     "aria-label": `${runs.length} past runs by length; ${middle}${elapsed_s ? `; this run ${is_over ? "took" : "so far"} ${duration(elapsed_s)}` : ""}` },
   marks_of.map((s) => [h("line", { x1: x(s), x2: x(s), y1: 14, y2: 64, class: "grid" }), h("text", { x: x(s), y: 80 }, brief(s))]),
