@@ -52,7 +52,7 @@ Document query_parameter(const Route& row, std::string_view name) {
   if (is_whole && name != "since")
     schema["minimum"] = name == "limit" ? 1 : 0;
   else if (name == "cursor" && row.name == RouteName::actions)
-    schema["pattern"] = "^[1-9][0-9]{0,17}$";
+    schema["pattern"] = "^([1-9][0-9]{0,17})?$";
   else if (name == "state")
     schema = reference(row.name == RouteName::jobs ? "job_state" : "action_state");
   else if (!is_whole)

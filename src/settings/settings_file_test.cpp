@@ -39,7 +39,8 @@ TEST_CASE("an unknown setting is answered with the few that are spelled alike") 
   };
   CHECK(said("mode.ordr") ==
         "unknown setting 'mode.ordr' (nearest: mode.order; schedmate config lists all)");
-  CHECK(said("notify.webhook") == "unknown setting 'notify.webhook' (schedmate config lists all)");
+  CHECK(said("weather.tomorrow") ==
+        "unknown setting 'notify.webhook' (schedmate config lists all)");
   CHECK(said("listen").contains("nearest: listen.unix, listen.tcp"));
 }
 

@@ -5,6 +5,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 daemon, source = sys.argv[1], pathlib.Path(sys.argv[2])
 
@@ -23,7 +24,8 @@ for guide in ("operator.md", "daemon.md"):
     blocks = list(settings_in((source / "docs" / guide).read_text()))
     if not blocks:
         sys.exit(f"FAILED: {guide} has no settings")
-    for settings in blocks:
+    for more in ["", *blocks[1:]]:  # what comes later is added to the first
+        settings = textwrap.dedent(blocks[0]) + textwrap.dedent(more)
         with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
             file.write(settings.replace("/usr/share/schedmate", str(source / "data")))  # where they are installed
             file.flush()
