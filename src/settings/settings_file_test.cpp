@@ -40,7 +40,7 @@ TEST_CASE("an unknown setting is answered with the few that are spelled alike") 
   CHECK(said("mode.ordr") ==
         "unknown setting 'mode.ordr' (nearest: mode.order; schedmate config lists all)");
   CHECK(said("weather.tomorrow") ==
-        "unknown setting 'notify.webhook' (schedmate config lists all)");
+        "unknown setting 'weather.tomorrow' (schedmate config lists all)");
   CHECK(said("listen").contains("nearest: listen.unix, listen.tcp"));
 }
 
