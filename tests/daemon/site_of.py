@@ -37,7 +37,15 @@ class Site:
         """The cluster."""
         self.replay = subprocess.Popen([self.daemon, "--config", self.config, "--replay"], stderr=subprocess.DEVNULL)
         atexit.register(self.replay.kill)
-        self.wait(lambda: (self.state / "replay.sock").exists(), "the replay listens")
+        self.wait(self.replay_listens, "the replay listens")
+
+    def replay_listens(self):
+        with socket.socket(socket.AF_UNIX) as each:
+            try:
+                each.connect(f"{self.state}/replay.sock")
+            except OSError:
+                return False
+            return True
 
     def door(self):
         """By TCP, for the tokens of ann and bob (owners), vic (viewer) and olga (operator)."""

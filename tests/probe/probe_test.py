@@ -74,9 +74,7 @@ class House:
         self.site.config.write_text(text + f'[probe]\nsecret_file = "{self.secret}"\n')
         # The replay was started before its speed was known.
         self.site.end()
-        self.site.replay = subprocess.Popen([schedmated, "--config", self.site.config, "--replay"],
-                                            stderr=subprocess.DEVNULL)
-        atexit.register(self.site.replay.kill)
+        self.site.serve()
         self.daemon = None
         self.start()
 
