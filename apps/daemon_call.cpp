@@ -112,7 +112,7 @@ std::string not_read(const Document& job) {
 
 Result<int> show_part(const CommandCall& call, const Document& job, const char* part,
                       const std::string& text) {
-  const Document& found = screen::part(job, part);
+  const Document& found = schedmate::part(job, part);
   if (found.is_null())
     return fail(
         ErrorCode::invalid,

@@ -146,14 +146,19 @@ class Load:
     def submission(self, **more):
         return {"command": "python train.py --epochs 3", "dir": str(self.tree), "gpus": 1, "limit_s": 3600, "user": owner(), **more}
 
-    def idle(self):
-        tell("live jobs; jobs in the history", "30000; 1 M", f"{self.options.jobs}; {self.options.history}")
-        times, ends = [], time.time() + 20
+    def gets(self, seconds, pause):
+        """How long a job's document takes, in ms, again and again."""
+        times, ends = [], time.time() + seconds
         while time.time() < ends:
             began = time.perf_counter()
             self.get("/api/v1/jobs/17")
             times.append(1000 * (time.perf_counter() - began))
-            time.sleep(0.005)
+            time.sleep(pause)
+        return times
+
+    def idle(self):
+        tell("live jobs; jobs in the history", "30000; 1 M", f"{self.options.jobs}; {self.options.history}")
+        times = self.gets(20, 0.005)
         tell("GET of a job, ms: p99", "5", f"{quantile(times, .99):.1f} (p50 {quantile(times, .5):.2f}, longest {max(times):.0f})",
              p50_ms=quantile(times, .5), p99_ms=quantile(times, .99))
         times, cpu = [], cpu_s(self.process)
@@ -174,12 +179,7 @@ class Load:
         asking = [subprocess.Popen(["wrk", "-t1", "-c60", "-d10s", "-H", f"Authorization: Bearer {self.site.tokens['ann']}",
                                     f"{self.url}/api/v1/{path}"], stdout=subprocess.PIPE, text=True) for path in ("cluster", "jobs?limit=1000")]
         time.sleep(1)
-        times, ends = [], time.time() + 8
-        while time.time() < ends:
-            began = time.perf_counter()
-            self.get("/api/v1/jobs/17")
-            times.append(1000 * (time.perf_counter() - began))
-            time.sleep(0.02)
+        times = self.gets(8, 0.02)
         each = [float(each.communicate()[0].split("Requests/sec:")[1].split()[0]) for each in asking]
         tell("GET beside another user's flood, ms: p99", "-", f"{quantile(times, .99):.1f} (p50 {quantile(times, .5):.1f}; "
              f"the flood: {sum(each):.0f} a second)", p50_ms=quantile(times, .5), p99_ms=quantile(times, .99))

@@ -34,6 +34,13 @@ std::string with_escapes(std::string json) {
 
 }  // namespace
 
+const Document& part(const Document& document, const char* key) {
+  static const Document nothing;
+  if (!document.is_object()) return nothing;
+  const auto found = document.find(key);
+  return found == document.end() ? nothing : *found;
+}
+
 std::string in_one_line(const Document& document) {
   return with_escapes(document.dump(-1, ' ', false, Document::error_handler_t::replace));
 }

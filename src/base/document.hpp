@@ -16,4 +16,7 @@ using Document = nlohmann::ordered_json;
 [[nodiscard]] std::string in_one_line(const Document& document);
 [[nodiscard]] std::string indented(const Document& document);  ///< by two spaces, for people
 
+/// The value of a key; null where there is none, or no object.
+[[nodiscard]] const Document& part(const Document& document, const char* key);
+
 }  // namespace schedmate

@@ -38,12 +38,11 @@ http::Reply wrong_state(const std::string& word) {
 }  // namespace
 
 Document shown_action(const Action& action) {
-  Action shown = action;
-  if (action.call.kind == ActionKind::submit) shown.call.text = service::redacted(action.call.text);
-  Document made = action_document(shown);
+  Document made = action_document(action);
   for (std::size_t i = 0; i < action.steps.size(); ++i)
     put_instant(made["steps"][i], "when", action.steps[i].when);
   if (action.call.kind != ActionKind::submit) return made;
+  made["call"]["text"] = service::redacted(action.call.text);
   constexpr std::string_view before = "job ";  // of the note that says which job it is
   const std::string& note = action.steps.back().note;
   const bool is_there = action.state() == ActionState::verified && note.starts_with(before);

@@ -149,7 +149,8 @@ class Daemon {
 
   void turn() {
     constexpr std::chrono::milliseconds longest{100};
-    const auto within = visits_.empty() ? std::min(longest, configuration_.poll) : longest * 0;
+    const auto within =
+        visits_.empty() ? std::min(longest, configuration_.poll) : std::chrono::milliseconds(0);
     for (Arrival& arrival : inbox_.take(within))
       std::visit([&](auto& each) { take(each); }, arrival);
     serve();
@@ -167,14 +168,15 @@ class Daemon {
     step(live::Ticked{});
   }
 
-  /// Modes, caps and the policy; doors and the cluster stay as they are. With what cannot be read
-  /// it goes on as before.
+  /// Modes, caps, the policy and who is told; doors and the cluster stay as they are. With what
+  /// cannot be read it goes on as before.
   void reload() {
     auto again = surroundings_.reload();
     if (!again)
       return surroundings_.report("goes on with the old settings: " + again.error().message);
     configuration_.loop = std::move(again->loop);
     configuration_.scheduler = std::move(again->scheduler);
+    configuration_.notices = std::move(again->notices);
     configuration_.poll = again->poll;
     if (auto began = begin(); !began)
       failed_ = began.error();
@@ -226,7 +228,8 @@ class Daemon {
   /// Where time waits for us: on to what happens next.
   void go_on() {
     if (over_ && loop_->next_wake() == never) return;
-    if (blind_ && surroundings_.clock.now() - last_tick_ < configuration_.poll) return;
+    const bool is_blind = !is_heard_ || !trouble_.empty();
+    if (is_blind && surroundings_.clock.now() - last_tick_ < configuration_.poll) return;
     ++out_;
     connector_.ask([this, to = loop_->next_wake()] {
       inbox_.put(Advanced{cluster_.advance(to, call_deadline)});
@@ -272,13 +275,12 @@ class Daemon {
 
   /// Whether it sees the cluster, or why it does not. What changes is told once.
   void look(const Error* error) {
-    const bool was_blind = !trouble_.empty();
-    blind_ = error != nullptr;
+    const bool is_blind = error != nullptr, was_blind = !trouble_.empty();
     const std::lock_guard lock(metrics_mutex_);
-    trouble_ = blind_ ? error->message : "";
-    if (blind_ != was_blind)
-      surroundings_.report(blind_ ? "does not see the cluster; what it shows is old: " + trouble_
-                                  : "sees the cluster again");
+    trouble_ = is_blind ? error->message : "";
+    if (is_blind != was_blind)
+      surroundings_.report(is_blind ? "does not see the cluster; what it shows is old: " + trouble_
+                                    : "sees the cluster again");
   }
 
   void take(Learned& learned) {
@@ -438,8 +440,8 @@ class Daemon {
 
   http::Readiness readiness() const {
     const std::lock_guard lock(metrics_mutex_);
-    if (blind_ && trouble_.empty()) return {false, {"the cluster was not read yet"}};
-    if (blind_) return {false, {"the cluster does not answer: " + trouble_}};
+    if (!trouble_.empty()) return {false, {"the cluster does not answer: " + trouble_}};
+    if (!is_heard_) return {false, {"the cluster was not read yet"}};
     http::Readiness made{true, lacks_};
     if (!foreign_mark_.empty())
       made.reasons.push_back(fmt::format(
@@ -465,10 +467,9 @@ class Daemon {
   SimTime now_;
   std::size_t out_ = 0;  // effects whose events are still to come
   bool over_ = false, ticked_ = false;
-  std::atomic<bool> blind_ = true;  // until the first reading
-  bool is_heard_ = false;           // since the first reading: nobody listens before
-  bool reloading_ = false;          // once what is out has come back; meanwhile nobody is let in
-  Turns<Visit> visits_;             // nobody is served while a reload waits
+  std::atomic<bool> is_heard_ = false;  // since the first reading: nobody listens before
+  bool reloading_ = false;  // once what is out has come back; meanwhile nobody is let in
+  Turns<Visit> visits_;     // nobody is served while a reload waits
   JobTexts texts_;
   ClusterHistory history_;
   JobActions job_actions_;

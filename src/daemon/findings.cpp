@@ -13,13 +13,6 @@
 namespace schedmate::daemon {
 namespace {
 
-const Document& part(const Document& whole, const char* name) {
-  static const Document nothing;
-  if (!whole.is_object()) return nothing;
-  const auto found = whole.find(name);
-  return found == whole.end() ? nothing : *found;
-}
-
 std::optional<double> figure(const Document& value) {
   if (!value.is_number()) return std::nullopt;
   const auto number = value.get<double>();

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/kept_uses.hpp"
 
-#include <fcntl.h>
-
 #include <nlohmann/json.hpp>
 
 #include "base/input.hpp"

@@ -34,13 +34,6 @@ Document log_summary_of(const JobRecord& record) {
   return Document::parse(record.outcome->log_summary, nullptr, false);
 }
 
-const Document& part_of(const Document& whole, const char* name) {
-  static const Document nothing;
-  if (!whole.is_object()) return nothing;
-  const auto found = whole.find(name);
-  return found == whole.end() ? nothing : *found;
-}
-
 std::vector<NodeGpus> nodes_in(const std::string& list) {
   std::vector<NodeGpus> nodes;
   for (const auto& name : split(list, ','))
@@ -83,11 +76,11 @@ live::Attempt attempt_of(const JobRecord& record) {
 live::Life life_of(const JobRecord& record) {
   live::Life life;
   const Document summary = log_summary_of(record);
-  if (const Document& progress = part_of(summary, "progress"); progress.is_object()) {
+  if (const Document& progress = part(summary, "progress"); progress.is_object()) {
     life.log = log_found(progress);
     life.looked = record.outcome->end;
   }
-  if (const Document& diagnosis = part_of(summary, "diagnosis"); diagnosis.is_object())
+  if (const Document& diagnosis = part(summary, "diagnosis"); diagnosis.is_object())
     life.cause = cause_found(diagnosis);
   if (record.outcome && record.outcome->start)
     for (const ProgressPoint& each : record.outcome->progress)
@@ -139,7 +132,7 @@ Document neighbour_document(const Neighbour& neighbour, const JobRecord& run) {
   if (!run.outcome) return made;
   made["duration_s"] = run.outcome->duration.count();
   made["state"] = lower_case(to_string(run.outcome->state));
-  const live::LogFound log = log_found(part_of(log_summary_of(run), "progress"));
+  const live::LogFound log = log_found(part(log_summary_of(run), "progress"));
   made["step_time_s"] = as_known_or_null<Document>(log.step_time_s);
   made["series"] = series_of(run.outcome->progress);
   return made;

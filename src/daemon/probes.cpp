@@ -63,14 +63,10 @@ Document Probes::kept() const {
 }
 
 void Probes::restore(const Document& kept) {
-  const auto part = [](const Document& each, const char* name) {
-    const auto found = each.find(name);
-    return found == each.end() ? Document() : *found;
-  };
   if (!kept.is_array()) return;
   for (const Document& each : kept) {
-    const Document job = part(each, "job"), submitted = part(each, "submitted_s"),
-                   restarts = part(each, "restarts");
+    const Document &job = part(each, "job"), &submitted = part(each, "submitted_s"),
+                   &restarts = part(each, "restarts");
     auto use = probe::JobUse::restored(part(each, "use"));
     if (!job.is_string() || !submitted.is_number_integer() || !restarts.is_number_integer() || !use)
       continue;

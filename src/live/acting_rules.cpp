@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/document.hpp"
 #include "live/actions.hpp"
 
 namespace schedmate::live {
@@ -137,10 +138,10 @@ void Actions::forget_past(SimTime now) {
 }
 
 void Actions::keep_past() {
-  nlohmann::json past{{"disturbed_s", nlohmann::json::array()},
-                      {"bad", nlohmann::json::array()},
-                      {"requeued", nlohmann::json::array()},
-                      {"lifted", nlohmann::json::object()}};
+  Document past{{"disturbed_s", Document::array()},
+                {"bad", Document::array()},
+                {"requeued", Document::array()},
+                {"lifted", Document::object()}};
   for (const SimTime when : disturbed_) past["disturbed_s"].push_back(seconds_of(when));
   for (const auto& [when, node] : bad_)
     past["bad"].push_back({{"s", seconds_of(when)}, {"node", node}});
@@ -150,29 +151,25 @@ void Actions::keep_past() {
   if (breaker_since_) past["breaker_since_s"] = seconds_of(*breaker_since_);
   if (foreign_since_)
     past["foreign"] = {{"s", seconds_of(*foreign_since_)}, {"mark", foreign_mark_}};
-  record_.past = past.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  record_.past = past.dump(-1, ' ', false, Document::error_handler_t::replace);
 }
 
 /// What is not as keep_past() writes it is left out.
 void Actions::restore_past(std::string_view text) {
-  const auto past = nlohmann::json::parse(text, nullptr, false);
-  const auto part = [](const nlohmann::json& whole, const char* name) {
-    const auto found = whole.find(name);
-    return found == whole.end() ? nlohmann::json() : *found;
-  };
-  const nlohmann::json disturbed = part(past, "disturbed_s"), bad = part(past, "bad"),
-                       requeued = part(past, "requeued"), lifted = part(past, "lifted"),
-                       open = part(past, "breaker_since_s"), foreign = part(past, "foreign"),
-                       foreign_s = part(foreign, "s"), mark = part(foreign, "mark");
-  const auto instant = [](const nlohmann::json& value) { return at(value.get<std::int64_t>()); };
+  const auto past = Document::parse(text, nullptr, false);
+  const Document &disturbed = part(past, "disturbed_s"), &bad = part(past, "bad"),
+                 &requeued = part(past, "requeued"), &lifted = part(past, "lifted"),
+                 &open = part(past, "breaker_since_s"), &foreign = part(past, "foreign"),
+                 &foreign_s = part(foreign, "s"), &mark = part(foreign, "mark");
+  const auto instant = [](const Document& value) { return at(value.get<std::int64_t>()); };
   for (const auto& each : disturbed)
     if (each.is_number_integer()) disturbed_.push_back(instant(each));
   for (const auto& each : bad) {
-    const nlohmann::json when = part(each, "s"), node = part(each, "node");
+    const Document &when = part(each, "s"), &node = part(each, "node");
     if (when.is_number_integer() && node.is_string()) bad_.emplace_back(instant(when), node);
   }
   for (const auto& each : requeued) {
-    const nlohmann::json when = part(each, "s"), owner = part(each, "owner");
+    const Document &when = part(each, "s"), &owner = part(each, "owner");
     if (when.is_number_integer() && owner.is_string()) requeued_.push_back({instant(when), owner});
   }
   for (const auto& [node, when] : lifted.items())

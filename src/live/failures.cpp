@@ -79,7 +79,6 @@ void Loop::explain_loss(const std::string& id) {
 
 /// A job that is not started again, since it failed like this before, and would have been else.
 void Loop::count_avoided(const FailureCase& failure, const std::vector<PastRun>& past) {
-  const live::Settings& settings = actions_.settings();
   const auto before = failed_so_before(failure);
   const auto restarts = [](const Proposal& each) {
     return each.call.kind == ActionKind::requeue_excluding;
@@ -87,8 +86,8 @@ void Loop::count_avoided(const FailureCase& failure, const std::vector<PastRun>&
   FailureCase alone = failure;
   alone.earlier = {};
   alone.may_wait = false;
-  if (!before || settings.modes.recover != Mode::act ||
-      failure.job.restarts >= settings.caps.requeues_per_job ||
+  if (!before || actions_.mode_of(Area::recover) != Mode::act ||
+      failure.job.restarts >= actions_.settings().caps.requeues_per_job ||
       std::ranges::none_of(respond_to(alone).proposals, restarts))
     return;
   const auto run = std::ranges::find(past, before->restarts, &PastRun::restarts);

@@ -20,13 +20,6 @@ std::string shown_value(const Document& value) {
 
 }  // namespace
 
-const Document& part(const Document& document, const char* key) {
-  static const Document nothing;
-  if (!document.is_object()) return nothing;
-  const auto found = document.find(key);
-  return found == document.end() ? nothing : *found;
-}
-
 std::string word(const Document& document, const char* key) {
   return shown_value(part(document, key));
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What a document of a daemon says, whatever it says: a value that is absent or of another kind
-/// than expected is not known. Texts are printable.
+/// What a document of a daemon says, whatever it says, beside part(): a value that is absent or of
+/// another kind than expected is not known. Texts are printable.
 
 #include <cstdint>
 #include <optional>
@@ -13,8 +13,6 @@
 
 namespace schedmate::screen {
 
-/// The value of a key; null where there is none.
-[[nodiscard]] const Document& part(const Document& document, const char* key);
 /// A text, or a number as text; "": not known.
 [[nodiscard]] std::string word(const Document& document, const char* key);
 [[nodiscard]] std::optional<std::int64_t> whole(const Document& document, const char* key);

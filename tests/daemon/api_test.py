@@ -9,19 +9,12 @@ import subprocess
 import sys
 import time
 
-from site_of import Site
-
-
-def expect(what, holds):
-    if not holds:
-        raise SystemExit(f"FAILED: {what}")
-    print("ok:", what)
+from site_of import Site, expect
 
 
 def in_shadow(daemon, trace):
     site = Site(daemon, trace, 60, '[order]\npolicy = "fifo"\n')
-    each = site.start()
-    site.wait(site.answers, "it answers")
+    each = site.begin()
     expect("ready means that the cluster was read", site.ask("GET", "/api/v1/jobs")[0] == 200)
     site.wait(lambda: site.ask("GET", "/api/v1/actions")[1]["actions"], "it decides")
     actions = site.ask("GET", "/api/v1/actions")[1]["actions"]
@@ -54,8 +47,7 @@ def drained_by_schedmate(daemon, trace):
     name, other = [site.config.with_name("cluster.toml").read_text().split('"')[1] + end for end in ("-0", "-1")]
     for node, reason in ((name, "schedmate:other/7 Xid 79 in the log of ann"), (other, "bob: new fans")):
         expect("it is drained", site.call_cluster({"kind": "drain_node", "nodes": [{"node": node, "gpus": []}], "text": reason}) == "done")
-    each = site.start()
-    site.wait(site.answers, "it answers")
+    each = site.begin()
 
     def reasons(token=None):
         nodes = {node["name"]: node["reason"] for node in site.ask("GET", "/api/v1/cluster", token=token)[1]["nodes"]}
@@ -64,15 +56,12 @@ def drained_by_schedmate(daemon, trace):
     expect("an operator reads why SchedMate drained a node", reasons()[0].endswith("of ann"))
     for who in ("ann", "vic"):
         expect(f"{who} sees that it did, and what people wrote", reasons(site.tokens[who]) == ("schedmate:other/7", "bob: new fans"))
-    each.terminate()
-    each.wait()
-    site.end()
+    site.end(each)
 
 
 def blind(daemon, trace):
     site = Site(daemon, trace, 60, '[order]\npolicy = "fifo"\n')
-    each = site.start()
-    site.wait(site.answers, "it answers")
+    each = site.begin()
     expect("it sees the cluster", site.ask("GET", "/api/v1/cluster")[1]["trouble"] is None)
     site.replay.send_signal(signal.SIGSTOP)
     site.wait(lambda: not site.answers(), "it says that it sees nothing")
@@ -90,8 +79,7 @@ def blind(daemon, trace):
 def by_approval(daemon, trace):
     # An action expires after two minutes.
     site = Site(daemon, trace, 60, 'speed = 30\n[order]\npolicy = "fifo"\n[mode]\norder = "approve"\n')
-    each = site.start()
-    site.wait(site.answers, "it answers")
+    each = site.begin()
     site.wait(lambda: len(site.ask("GET", "/api/v1/actions?state=waiting")[1]["actions"]) >= 2, "it asks")
     action = site.ask("GET", "/api/v1/actions?state=waiting")[1]["actions"][0]
     path = f"/api/v1/actions/{action['id']}"
@@ -133,15 +121,12 @@ def by_approval(daemon, trace):
     expect("a second daemon is refused", other.wait(timeout=10) == 4)
     told = other.stderr.read().decode()
     expect(f"and says by whom: {told.strip()}", f":{each.pid}" in told)
-    each.terminate()
-    each.wait()
-    site.end()
+    site.end(each)
 
 
 def reloaded(daemon, trace):
     site = Site(daemon, trace, 60, '[order]\npolicy = "fifo"\n')
-    each = site.start()
-    site.wait(site.answers, "it answers")
+    each = site.begin()
     site.wait(lambda: site.ask("GET", "/api/v1/actions")[1]["actions"], "it decides")
     text = site.config.read_text()
     site.config.write_text(text + '[mode]\norder = "loud"\n')

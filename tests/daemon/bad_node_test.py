@@ -2,14 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A bad node in a replay: a job fails there, its log blames all its nodes, tests of halves find which it is, and it is
 drained: bad_node_test.py SCHEDMATED SCHEDMATE_READER TRACE. Needs root, since the reader reads as the owner; without: skipped."""
-import atexit
 import json
 import os
-import pwd
 import subprocess
 import sys
 
-from site_of import Site
+from site_of import Site, expect
 
 OWNER = "nobody"
 LOG = "".join(f"step {n}/1000 loss {5 - n / 500:.3f} 1.5 s/it\n" for n in range(1, 300)) + \
@@ -29,28 +27,11 @@ witness_wait_s = 1
 '''
 
 
-def expect(what, holds):
-    if not holds:
-        raise SystemExit(f"FAILED: {what}")
-    print("ok:", what)
-
-
 def beside_a_bad_node(daemon, reader, trace, mode):
     site = Site(daemon, trace, 1, SETTINGS.replace("MODE", mode), listen="\n")
-    site.folder.chmod(0o755)
-    with open(site.config, "a") as config:
-        config.write(f'[reader]\nsocket = "{site.folder}/reader.sock"\nuid_min = 0\n')
-    home = site.folder / "home"
-    home.mkdir()
-    (home / "job.log").write_text(LOG)
-    owner = pwd.getpwnam(OWNER)
-    for each in (home, home / "job.log"):
-        os.chown(each, owner.pw_uid, owner.pw_gid)
-    reads = subprocess.Popen([reader, "--config", site.config], stderr=subprocess.DEVNULL)
-    atexit.register(reads.kill)
-    site.wait((site.folder / "reader.sock").exists, "the reader listens")
-    process = site.start()
-    site.wait(site.answers, "it answers")
+    home = site.give_home(OWNER, {"job.log": LOG})
+    site.begin_reader(reader)
+    process = site.begin()
     job = {"user": OWNER, "dir": str(home), "command": "true", "output": "job.log", "gpus": 32, "run_s": 60, "partition": VC}
     expect("a job is submitted", site.ask("POST", "/api/v1/jobs", job)[0] == 202)
     return site, process
@@ -73,8 +54,7 @@ def found_and_undone(*programs):
         site.wait(lambda: len(tested(site)) >= level, f"test {level} is called")
         process.kill()
         process.wait()
-        process = site.start()
-        site.wait(site.answers, "it answers again")
+        process = site.begin()
     site.wait(lambda: [each["state"] for each in actions(site, "drain_node")] == ["verified"], "a node is drained")
     expect("its halves were tested, each of them once, over three times kill -9",
            sorted(tested(site)) == sorted([NODES, NODES[:2], NODES[2:], [NODES[2]], [NODES[3]]]))
@@ -102,9 +82,7 @@ def in_shadow(*programs):
     site.wait(lambda: actions(site, "notify"), "the failure is dealt with")
     expect("in shadow the test is on record", [each["state"] for each in actions(site, "test_nodes")] == ["shadowed"])
     expect("and nothing is called", tested(site) == [] and actions(site, "drain_node") == [])
-    process.terminate()
-    process.wait()
-    site.end()
+    site.end(process)
 
 
 def settings(daemon, trace):

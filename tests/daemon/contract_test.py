@@ -108,13 +108,10 @@ def bodies(site):
 
 def main():
     site = Site(*sys.argv[1:3], 300, SETTINGS)
-    each = site.start()
-    site.wait(site.answers, "it answers")
+    each = site.begin()
     every_route(site)
     bodies(site)
-    each.terminate()
-    each.wait()
-    site.end()
+    site.end(each)
 
 
 main()

@@ -2,18 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the daemon learns of jobs besides what the cluster shows: lives_test.py SCHEDMATED SCHEDMATE_READER SCHEDMATE TRACE.
 Needs root, since the reader reads as the owner; without: skipped."""
-import atexit
 import collections
 import http.server
 import json
 import os
-import pwd
+import signal
 import subprocess
 import sys
 import threading
 
-from readings_test import OWNER, TellingCluster, expect
-from site_of import Site
+from readings_test import OWNER, TellingCluster
+from site_of import Site, expect
 
 STEPS = "".join(f"step {n}/1000 loss {5 - n / 500:.3f} 1.5 s/it\n" for n in range(1, 300))
 OF_PROGRAM = STEPS + 'Traceback (most recent call last):\n  File "train.py", line 7, in <module>\n' \
@@ -24,20 +23,11 @@ OF_MACHINE = STEPS + "RuntimeError: CUDA error: uncorrectable NVLink error detec
 def site_with(programs, log, speed):
     daemon, reader, trace = programs
     site = Site(daemon, trace, 80, f'speed = {speed}\n[order]\npolicy = "fifo"\n[mode]\norder = "act"\n', listen="\n")
-    site.folder.chmod(0o755)
     with open(site.config, "a") as config:
-        config.write(f'[reader]\nsocket = "{site.folder}/reader.sock"\nuid_min = 0\n[recover]\nwitness_wait_s = 1\n')
-    home = site.folder / "home"
-    home.mkdir()
-    (home / "job.log").write_text(log)
-    (home / "train.py").write_text("import torch\nmodel = torch.nn.Linear(2, 2)\nfor epoch in range(20):\n    pass\n")
-    owner = pwd.getpwnam(OWNER)
-    for each in (home, home / "job.log", home / "train.py"):
-        os.chown(each, owner.pw_uid, owner.pw_gid)
+        config.write("[recover]\nwitness_wait_s = 1\n")
+    home = site.give_home(OWNER, {"job.log": log, "train.py": "import torch\nmodel = torch.nn.Linear(2, 2)\nfor epoch in range(20):\n    pass\n"})
     TellingCluster(site, {"user": OWNER, "dir": str(home), "command": "python train.py", "output": "job.log"})
-    reads = subprocess.Popen([reader, "--config", site.config], stderr=subprocess.DEVNULL)
-    atexit.register(reads.kill)
-    site.wait((site.folder / "reader.sock").exists, "the reader listens")
+    site.begin_reader(reader)
     return site
 
 
@@ -54,8 +44,7 @@ def notices(site):
 
 def failures_of_the_program(programs, schedmate):
     site = site_with(programs, OF_PROGRAM, 100)
-    process = site.start()
-    site.wait(site.answers, "it answers")
+    process = site.begin()
     site.wait(lambda: len(notices(site)) >= 5, "failures are dealt with")
     failed = [job for job in jobs(site, state="failed") if job["verdict"]]
     expect(f"{len(failed)} jobs have failed by their programs", {job["verdict"] for job in failed} == {"user_script"})
@@ -73,8 +62,7 @@ def failures_of_the_program(programs, schedmate):
     before = notices(site)
     process.kill()
     process.wait()
-    process = site.start()
-    site.wait(site.answers, "it answers again")
+    process = site.begin()
     again = site.ask("GET", f"/api/v1/jobs/{failed[0]['id']}")[1]
     expect("after kill -9 it still says why", again["diagnosis"]["reason"] == document["diagnosis"]["reason"])
     site.wait(lambda: len(notices(site)) > len(before), "more failures are dealt with")
@@ -93,23 +81,19 @@ def failures_of_the_program(programs, schedmate):
 
 def failures_of_a_machine(programs):
     site = site_with(programs, OF_MACHINE, 100)
-    process = site.start()
-    site.wait(site.answers, "it answers")
+    process = site.begin()
     site.wait(lambda: len(notices(site)) >= 3, "failures are dealt with")
     made = site.ask("GET", "/api/v1/actions?limit=100000")[1]["actions"]
     kinds = {action["call"]["kind"] for action in made if action["why"] and action["why"][0].startswith("rule machine_unwitnessed")}
     expect(f"by the log alone nodes are tested and jobs restarted, and none is drained: {kinds}",
            kinds == {"test_nodes", "requeue_excluding", "notify"})
     expect("all of it in shadow", {action["state"] for action in made if action["call"]["kind"] in kinds} == {"shadowed"})
-    process.terminate()
-    process.wait()
-    site.end()
+    site.end(process)
 
 
 def progress(programs):
     site = site_with(programs, STEPS, 100)
-    process = site.start()
-    site.wait(site.answers, "it answers")
+    process = site.begin()
     site.wait(lambda: any(job["progress"] for job in jobs(site, state="running")), "a job that runs has progress")
     job = next(job for job in jobs(site) if job["progress"])
     document = site.ask("GET", f"/api/v1/jobs/{job['id']}")[1]
@@ -120,21 +104,16 @@ def progress(programs):
            set(document["advice"]) == {"source", "held_s", "known", "not_known", "duration_s", "time_limit", "early_end", "runs_by_state", "neighbours", "neighbours_of_others"})
     fact = document["facts"]["facts"]["framework"]
     expect(f"and facts with their lines: {fact}", fact["value"] == "pytorch" and fact["evidence"][0]["line"] == 1)
-    process.terminate()
-    process.wait()
-    site.end()
+    site.end(process)
 
 
 def owners_are_told(programs):
     site = site_with(programs, OF_PROGRAM, 100)
     text = site.config.read_text().replace('order = "act"\n', 'order = "act"\nnotify = "act"\n')
     site.config.write_text(text)
-    process = site.start()
-    site.wait(site.answers, "it answers")
+    process = site.begin()
     reasons = site.ask("GET", "/readyz")[1]["reasons"]
     expect(f"where nobody can be told that is said: {reasons}", any("notify.webhook" in each for each in reasons))
-    process.terminate()
-    process.wait()
     posted = []
 
     class Hook(http.server.BaseHTTPRequestHandler):
@@ -150,8 +129,7 @@ def owners_are_told(programs):
     threading.Thread(target=hook.serve_forever, daemon=True).start()
     mails = site.folder / "mails"
     site.config.write_text(text + f'[notify]\nwebhook = "http://127.0.0.1:{hook.server_port}/hook"\nmail_command = "cat >>{mails}"\n')
-    process = site.start()
-    site.wait(site.answers, "it answers again")
+    process.send_signal(signal.SIGHUP)
     site.wait(lambda: len(posted) >= 3, "owners are told of failures")
     expect(f"by the webhook: {posted[0]}", posted[0]["schema"] == "schedmate.notice.v1" and posted[0]["user"] == OWNER
            and f"Job {posted[0]['job']}" in posted[0]["text"] and "ended as FAILED" in posted[0]["text"])

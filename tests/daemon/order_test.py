@@ -5,13 +5,7 @@ import json
 import subprocess
 import sys
 
-from site_of import Site
-
-
-def expect(what, holds):
-    if not holds:
-        raise SystemExit(f"FAILED: {what}")
-    print("ok:", what)
+from site_of import Site, expect
 
 
 def calls(site):
@@ -21,8 +15,7 @@ def calls(site):
 def ordered(daemon, trace, host):
     print(f"beside {host}:")
     site = Site(daemon, trace, 2000, f'policy = "{host}"\n[order]\npolicy = "schedmate"\n[mode]\norder = "act"\n')
-    each = site.start()
-    site.wait(site.answers, "it answers")
+    each = site.begin()
     site.wait(lambda: len(calls(site)) > 50, "it orders")
     made = calls(site)
     expect("nothing but orders is called", {call["call"]["kind"] for call in made} == {"set_order"})
@@ -42,8 +35,7 @@ def ordered(daemon, trace, host):
 
 def in_shadow(daemon, trace):
     site = Site(daemon, trace, 6000, 'policy = "fifo"\nspeed = 10000\n')
-    each = site.start()
-    site.wait(site.answers, "it answers")
+    each = site.begin()
     site.wait(lambda: site.ask("GET", "/api/v1/actions?state=shadowed&limit=5")[1]["actions"], "it says what it would do")
 
     def waiting():
@@ -58,20 +50,15 @@ def in_shadow(daemon, trace):
     place = places[0]
     expect(f"and another one that it would have: {place}", 1 <= place["would_be"] <= place["of"] and 1 <= place["now"] <= place["of"])
     expect("nothing is called", calls(site) == [])
-    each.terminate()
-    each.wait()
-    site.end()
+    site.end(each)
 
 
 def without_order(daemon, trace):
     site = Site(daemon, trace, 50, 'policy = "schedmate"\n[mode]\norder = "act"\n')
-    each = site.start()
-    site.wait(site.answers, "it answers")
+    each = site.begin()
     reasons = site.ask("GET", "/readyz")[1]["reasons"]
     expect(f"a mode that the cluster cannot carry out is named: {reasons}", "mode.order acts as shadow" in reasons[0])
-    each.terminate()
-    each.wait()
-    site.end()
+    site.end(each)
     for setting, code, words in (("order.policy=fifo", 2, "sjf, srtf, qssf, schedmate"),
                                  ("order.span=0", 3, "order.span"),
                                  ("cluster.replay.policy=lucid", 2, "cluster.replay.policy"),

@@ -2,25 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Logs, advice and diagnoses by the daemon, beside a reader: readings_test.py SCHEDMATED SCHEDMATE_READER TRACE.
 Needs root, since users read their own; without: skipped."""
-import atexit
 import http.client
 import json
 import os
 import pwd
 import socket
-import subprocess
 import sys
 import threading
 
-from site_of import Site
+from site_of import Site, expect
 
 OWNER, VIEWER = "nobody", "daemon"
-
-
-def expect(what, holds):
-    if not holds:
-        raise SystemExit(f"FAILED: {what}")
-    print("ok:", what)
 
 
 class TellingCluster:
@@ -80,28 +72,15 @@ def asked_by(site, user, method, path, body=None):
 
 def main(daemon, reader, trace):
     site = Site(daemon, trace, 20, '[order]\npolicy = "fifo"\n[access]\nviewers = ["daemon"]\nviewers_see = "all"\n', listen="\n")
-    site.folder.chmod(0o755)
-    with open(site.config, "a") as config:
-        config.write(f'[reader]\nsocket = "{site.folder}/reader.sock"\nuid_min = 0\n')
-    home = site.folder / "home"
-    home.mkdir()
-    log = home / "job.log"
-    log.write_text("".join(f"step {n}/100 loss 0.{n}\n" for n in range(100)) + "password = hunter2hunter2\nlast line\n")
-    (home / "train.py").write_text("import torch\nfor epoch in range(20):\n    pass\n")
-    owner = pwd.getpwnam(OWNER)
-    for each in (home, log, home / "train.py"):
-        os.chown(each, owner.pw_uid, owner.pw_gid)
-        each.chmod(0o700)
+    log = "".join(f"step {n}/100 loss 0.{n}\n" for n in range(100)) + "password = hunter2hunter2\nlast line\n"
+    home = site.give_home(OWNER, {"job.log": log, "train.py": "import torch\nfor epoch in range(20):\n    pass\n"})
     TellingCluster(site, {"user": OWNER, "dir": str(home), "command": "python train.py", "output": "job.log"})
-    process = site.start()
-    site.wait(site.answers, "it answers")
+    process = site.begin()
     job = site.ask("GET", "/api/v1/jobs?limit=1")[1]["jobs"][0]["id"]
     path = f"/api/v1/jobs/{job}/log"
     status, headers, error = asked_by(site, OWNER, "GET", path)
     expect(f"without a reader: {status}, {error['message']}", status == 503 and "reader.socket" in error["message"])
-    reads = subprocess.Popen([reader, "--config", site.config], stderr=subprocess.DEVNULL)
-    atexit.register(reads.kill)
-    site.wait((site.folder / "reader.sock").exists, "the reader listens")
+    reads = site.begin_reader(reader)
 
     status, headers, answer = asked_by(site, OWNER, "GET", path + "?tail=2")
     expect("the owner reads the log's last lines, without secrets",
@@ -130,8 +109,7 @@ def main(daemon, reader, trace):
     reads.wait()
     status, headers, error = asked_by(site, OWNER, "GET", path)
     expect(f"with the reader gone: {error['message']}", status == 503 and headers.get("Retry-After"))
-    reads = subprocess.Popen([reader, "--config", site.config], stderr=subprocess.DEVNULL)
-    atexit.register(reads.kill)
+    reads = site.begin_reader(reader)
     site.wait(lambda: asked_by(site, OWNER, "GET", path)[0] == 200, "it is asked again when it is back")
     process.terminate()
     expect("the daemon ends with 0", process.wait(timeout=10) == 0)

@@ -8,13 +8,7 @@ import sys
 import threading
 import time
 
-from site_of import Site
-
-
-def expect(what, holds):
-    if not holds:
-        raise SystemExit(f"FAILED: {what}")
-    print("ok:", what)
+from site_of import Site, expect
 
 
 SETTINGS = 'speed = 600\n[order]\npolicy = "fifo"\n[mode]\norder = "{}"\n'
@@ -134,35 +128,28 @@ def by_mode(site, daemon):
 
 def all_of_it(daemon, trace):
     site = Site(daemon, trace, 20, SETTINGS.format("act"))
-    each = site.start()
-    site.wait(site.answers, "it answers")
+    each = site.begin()
     who_may(site)
     cancelled(site)
     repeated(site)
     misused(site)
     by_mode(site, each)
-    each.terminate()
-    each.wait()
-    site.end()
+    site.end(each)
 
 
 def where_the_cluster_starts(daemon, trace):
     site = Site(daemon, trace, 20, 'policy = "fifo"\n' + SETTINGS.format("act").replace("fifo", "qssf"))
-    each = site.start()
-    site.wait(site.answers, "it answers")
+    each = site.begin()
     status, error = submit(site)
     expect("where the cluster starts jobs nothing is submitted, and the setting is named",
            status == 409 and "setting cluster.replay.policy" in error["message"])
-    each.terminate()
-    each.wait()
-    site.end()
+    site.end(each)
 
 
 def killed(daemon, trace):
     """Clients ask until they are answered, while the daemon is killed: each key is one job."""
     site = Site(daemon, trace, 20, SETTINGS.format("act"))
-    each = site.start()
-    site.wait(site.answers, "it answers")
+    each = site.begin()
     keys = [f"key-{i}" for i in range(400)]
     ids = {}
 

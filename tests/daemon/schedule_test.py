@@ -5,12 +5,10 @@ starts, nodes and GPUs of each job. schedule_test.py SCHEDMATED SCHEDMATE TRACE 
 import csv
 import json
 import math
-import pathlib
 import subprocess
 import sys
 
-from readings_test import expect
-from site_of import Site
+from site_of import Site, expect
 
 # lucid and horus share GPUs by their use, which a cluster shows by probes alone: tests/replay/same_schedule_test.cpp.
 POLICIES = ("fifo", "sjf", "qssf", "backfill_easy", "slurm_backfill", "schedmate")

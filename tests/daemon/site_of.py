@@ -6,11 +6,19 @@ import hashlib
 import http.client
 import json
 import pathlib
+import pwd
 import secrets
+import shutil
 import socket
 import subprocess
 import tempfile
 import time
+
+
+def expect(what, holds):
+    if not holds:
+        raise SystemExit(f"FAILED: {what}")
+    print("ok:", what)
 
 
 class Site:
@@ -66,9 +74,36 @@ class Site:
         atexit.register(started.kill)
         return started
 
-    def end(self):
-        self.replay.terminate()
-        self.replay.wait()
+    def begin(self):
+        """A daemon that answers."""
+        started = self.start()
+        self.wait(self.answers, "it answers")
+        return started
+
+    def give_home(self, owner, files):
+        """A folder of that user with these texts by name, which a reader may read."""
+        self.folder.chmod(0o755)
+        with open(self.config, "a") as config:
+            config.write(f'[reader]\nsocket = "{self.folder}/reader.sock"\nuid_min = 0\n')
+        home = self.folder / "home"
+        home.mkdir()
+        for name, text in files.items():
+            (home / name).write_text(text)
+        for each in (home, *home.iterdir()):
+            shutil.chown(each, owner, pwd.getpwnam(owner).pw_gid)
+            each.chmod(0o700)
+        return home
+
+    def begin_reader(self, reader):
+        reads = subprocess.Popen([reader, "--config", self.config], stderr=subprocess.DEVNULL)
+        atexit.register(reads.kill)
+        self.wait((self.folder / "reader.sock").exists, "the reader listens")
+        return reads
+
+    def end(self, *daemons):
+        for each in (*daemons, self.replay):
+            each.terminate()
+            each.wait()
 
     @staticmethod
     def wait(holds, what, seconds=60):

@@ -16,15 +16,9 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "daemon"))
-from site_of import Site  # noqa: E402
+from site_of import Site, expect  # noqa: E402
 
 SECRET = "0123456789abcdef0123456789abcdef"
-
-
-def expect(what, holds):
-    if not holds:
-        raise SystemExit(f"FAILED: {what}")
-    print("ok:", what)
 
 
 def mac(key, text):
