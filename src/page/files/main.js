@@ -27,7 +27,6 @@ function route() {
 }
 
 function go() {
-  if (location.hash && !location.hash.startsWith("#/")) return;  // the skip link
   const next = route();
   if (current?.key === next.key && next.view !== jobs) return;
   const is_first = current === null;
@@ -164,6 +163,10 @@ on_change(() => {
   current.view.update();
 });
 addEventListener("hashchange", go);
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();  // the address names the view
+  by_id("main").focus();
+});
 addEventListener("online", try_again);
 theme();
 go();
