@@ -94,7 +94,8 @@ def hostile(browser):
     for name, (route, _) in routes(server).items():
         browser.go(route)
         browser.until("document.querySelector('main h1')", name)
-        time.sleep(0.5)
+        browser.settled()
+        time.sleep(0.15)
         wrong = [each for each in browser.wrong() if "contrast" not in each]
         expect(f"{name}: hostile texts are texts", not wrong, wrong)
     browser.go("#/cluster")
@@ -310,7 +311,7 @@ def doors(browser):
     browser.until("document.getElementById('token-dialog').open", "it asks who is there")
     expect("the question is labelled and nothing is wrong", not (wrong := [each for each in browser.wrong() + browser.axe() if "first headings" not in each and "heading-one" not in each and "contrast" not in each]), wrong)
     browser.keys("ESCAPE")
-    expect("it cannot be left out", browser.run("return document.getElementById('token-dialog').open"))
+    browser.until("document.getElementById('token-dialog').open", "it cannot be left out")
     browser.run("document.getElementById('token').focus()")
     browser.keys("smt_" + "b" * 64, "ENTER")
     browser.has("not known here", 10, "#token-dialog")
@@ -356,6 +357,7 @@ def doors(browser):
         server.role = role
         browser.open(server.address + "#/actions")
         browser.has("Waiting for an operator")
+        browser.settled()
         expect(f"{role}: nothing to decide", browser.run("return document.querySelectorAll('.decide').length") == 0 and "Audit chain" not in browser.text())
     browser.go("#/cluster")
     browser.has("of others")
