@@ -9,6 +9,8 @@ import time
 CHECKS = (pathlib.Path(__file__).parent / "checks.js").read_text()
 AXE = pathlib.Path(os.environ.get("SCHEDMATE_AXE") or pathlib.Path(__file__).resolve().parents[2] / "build/axe/axe.min.js")
 
+SIZES = {"narrow": (360, 740), "usual": (1280, 900), "wide": (3840, 2160)}
+
 
 def fail(what):
     raise SystemExit(f"FAILED: {what}")

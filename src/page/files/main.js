@@ -58,7 +58,7 @@ let said_lost = 0;
 function top() {
   const { cluster: told, link } = store;
   by_id("cluster-name").textContent = told?.name ?? "";
-  const now_s = told?.now_s;
+  const now_s = told && store.now_s();
   by_id("clock").textContent = now_s ? words.instant(now_s, 0) : "";
   by_id("clock").title = now_s ? `The cluster's clock: ${words.exactly(now_s)}` : "";
   const line = by_id("link");

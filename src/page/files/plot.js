@@ -48,7 +48,8 @@ function options_of(spec, width, height) {
   };
   const steps = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 604800];
   return {
-    width, height, padding: [6, 10, 0, 0], legend: { show: false },
+    width, height, padding: [6, spec.ticks ? 20 : 10, 0, 0],  // room for a date at the end
+    legend: { show: false },
     cursor: { points: { size: 6 }, drag: { x: false, y: false } },
     scales: { x: { time: false }, y: { range: (chart, low, high) => [spec.from ?? Math.min(low, 0), spec.to ?? Math.max(high * 1.05, 1e-9)] } },
     axes: [
