@@ -17,6 +17,10 @@ sys.path.insert(0, here)
 from site_of import Site
 
 site = Site(daemon, trace, 100, 'speed = 60\n[order]\npolicy = "fifo"\n[mode]\norder = "act"\n')
+secret = site.folder / "probe.secret"
+secret.write_text("5" * 64)
+secret.chmod(0o600)
+site.config.write_text(site.config.read_text() + f'[probe]\nsecret_file = "{secret}"\n')
 each = site.start()
 site.wait(site.answers, "it answers")
 address = f"http://127.0.0.1:{site.port}"

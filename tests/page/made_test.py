@@ -54,6 +54,7 @@ def figures(browser):
     browser.open(f"{server.address}#/jobs/{first(server, 'running')}")
     for words in ("18 % of such runs fail", "--time 12:00:00", "9 completed, 2 failed", "0.4 s, as fast", "job 102", "Xid 79 on node03", "batch_size 64 here", "1,000 starts that this daemon has seen 68 %"):
         browser.has(words)
+    expect("each mark of the time line is named", browser.run("const left = (each) => [...document.querySelectorAll(`.one-line ${each}`)].map((e) => e.style.left).join(); return left('.tick') !== '' && left('.tick') === left('.axis b:not(:first-child)')"))
     day = browser.run("return document.querySelector('[data-key=gpu] tbody th').textContent")
     expect("the use of its GPUs is at its time", "2020" in day, day)
     browser.go(f"#/jobs/{first(server, 'pending')}")

@@ -152,11 +152,11 @@ export function facts(job) {
 }
 
 export function attempts(job, now_s) {
-  const all = list_of(job.attempts);
+  const all = list_of(job.attempts).filter((each) => each.started_s);
   if (all.length === 0) return null;
-  return section("attempts", "Attempts", h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Attempts" }, h("table", {}, h("thead", {}, h("tr", {}, ["Attempt", "Started", "Ran for", "Ended as", "On", "Why"].map((each) => h("th", { scope: "col", class: "text" }, each)))),
+  return section("attempts", "Attempts", h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Attempts" }, h("table", {}, h("thead", {}, h("tr", {}, ["Attempt", "Started", "Ran for", "State", "On", "Why"].map((each) => h("th", { scope: "col", class: "text" }, each)))),
     h("tbody", {}, all.map((each, i) => h("tr", {}, h("th", { scope: "row", class: "text" }, String(i + 1)), h("td", { class: "text" }, words.instant(each.started_s, now_s)),
-      h("td", { class: "text" }, each.started_s ? words.duration((each.ended_s ?? now_s) - each.started_s) : ""),
+      h("td", { class: "text" }, words.duration((each.ended_s ?? now_s) - each.started_s)),
       h("td", { class: "text" }, each.state ? words.state_word(each.state) : ""),
       h("td", { class: "text wrap" }, words.nodes_text(list_of(each.nodes))), h("td", { class: "text wrap" }, words.value_text(each.why ?? ""))))))));
 }

@@ -68,8 +68,8 @@ function top() {
   by_id("who").textContent = who ? `${who.user || "?"}, ${who.role}` : "";
   by_id("sign-out").hidden = !token.get();
   const waiting = told?.actions_waiting || 0;
-  by_id("waiting-count").hidden = waiting === 0;
-  by_id("waiting-count").textContent = waiting ? ` ${waiting} waiting` : "";
+  by_id("waiting").hidden = waiting === 0;
+  by_id("waiting-count").textContent = waiting;
   notice();
 }
 
