@@ -98,8 +98,8 @@ Document actions_of(const SeenJob& seen, const State& state) {
   return all;
 }
 
-/// What holds it besides the cluster: "approval" where its start waits for an operator, "mode" where
-/// nobody starts jobs; "": neither.
+/// What holds it besides the cluster: "approval" where its start waits for an operator, "mode"
+/// where nobody starts jobs; "": neither.
 std::string_view held_up_by(const SeenJob& seen, const State& state) {
   if (seen.phase != JobPhase::queued) return "";
   const live::Actions& actions = state.loop.actions();
@@ -116,8 +116,8 @@ Document blocked_by_people(const SeenJob& seen, const State& state) {
   const live::Actions& actions = state.loop.actions();
   if (reason == "approval") {
     made["action"] = actions.start_of(seen.id)->id;
-    made["text"] = fmt::format("its start waits for an operator (action {})",
-                               actions.start_of(seen.id)->id);
+    made["text"] =
+        fmt::format("its start waits for an operator (action {})", actions.start_of(seen.id)->id);
   } else {
     made["text"] =
         fmt::format("nobody starts jobs: mode.order is {}, and the cluster starts none itself",

@@ -236,7 +236,8 @@ std::string live_eta_text(const Document& job, std::optional<std::int64_t> now_s
     return fmt::format("job {}, {}, {}\n", word(job, "id"), word(job, "state"),
                        expected(job, now_s, style));
   if (const std::string by = held_up(word(job, "held_up_by")); waits(job) && !by.empty())
-    return text + fmt::format("  {}; when is not foreseen (schedmate why {})\n", by, word(job, "id"));
+    return text +
+           fmt::format("  {}; when is not foreseen (schedmate why {})\n", by, word(job, "id"));
   if (!eta.is_object()) return text + "  nothing is foreseen yet\n";
   if (const auto start = foreseen(part(eta, "start_s"), now_s, style); waits(job) && !start.empty())
     text += fmt::format("  starts     {}\n", start);

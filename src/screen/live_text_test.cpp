@@ -86,8 +86,8 @@ TEST_CASE("a job that waits for people is not said to start") {
   Document job = answers()["GET /api/v1/jobs"]["jobs"].at(1);
   REQUIRE(job["state"] == "pending");
   REQUIRE(live_eta_text(job, 1'764'126'000, eighty()).contains("starts"));
-  for (const auto& [by, words] : {std::pair{"approval", "waits for approval"},
-                                  std::pair{"mode", "nobody starts jobs"}}) {
+  for (const auto& [by, words] :
+       {std::pair{"approval", "waits for approval"}, std::pair{"mode", "nobody starts jobs"}}) {
     job["held_up_by"] = by;
     for (const std::string& text : {live_jobs_text({job}, 1'764'126'000, eighty(), 0),
                                     live_job_text(job, 1'764'126'000, eighty()),
