@@ -77,6 +77,7 @@ constexpr std::array<Row, fault_kinds> rows = {{
     {new_modes, "new_modes", "other modes after a restart"},
     {clock_forward, "clock_forward", "the daemon's clock jumps forwards"},
     {clock_back, "clock_back", "the daemon's clock jumps backwards"},
+    {other_instance, "other_instance", "another SchedMate drains a node"},
 }};
 static_assert(std::ranges::all_of(all_faults, [](Fault fault) {
   return rows[static_cast<std::size_t>(fault)].fault == fault;

@@ -87,8 +87,10 @@ enum class Fault : std::uint8_t {
   new_modes,
   clock_forward,
   clock_back,
+  // Another daemon with a state folder of its own.
+  other_instance,
 };
-inline constexpr std::size_t fault_kinds = 60;
+inline constexpr std::size_t fault_kinds = 61;
 inline constexpr std::array<Fault, fault_kinds> all_faults = [] {
   std::array<Fault, fault_kinds> all{};
   for (std::size_t i = 0; i < fault_kinds; ++i) all[i] = static_cast<Fault>(i);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -78,6 +79,8 @@ class Inspector {
 
   using JobKey = std::pair<std::string, SimTime>;  // id, submission
   void check_orders(const journal::Batch& batch);
+  void look_for_others(const Daemon& daemon);
+  void check_alone(const Daemon& daemon, const journal::Batch& batch);
   void check_gpus(Daemon& daemon, const journal::Batch& batch);
   [[nodiscard]] Result<std::unique_ptr<sqlite::Database>> open_to_read() const;
   [[nodiscard]] bool archive(sqlite::Database& database);
@@ -127,6 +130,14 @@ class Inspector {
   int read_by_ = 0;                           // the daemon that has read last
   std::map<JobKey, std::set<std::int64_t>> own_orders_;
   std::set<JobKey> left_alone_, foreign_;  // jobs that somebody else has ordered
+  // Marks of another SchedMate at the last reading, who made that, and since when he knows.
+  std::set<std::string> elsewhere_;
+  int watched_by_ = 0;
+  struct Warned {
+    int life;
+    SimTime when;
+  };
+  std::optional<Warned> warned_;
   std::size_t effects_seen_ = 0;
   std::map<std::int64_t, std::set<std::uint64_t>> effective_;  // calls by action
   std::map<std::int64_t, int> sends_;

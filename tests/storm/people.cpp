@@ -108,6 +108,9 @@ void People::at_nodes() {
                                      ? "schedmate:elsewhere, of another site"
                                      : fmt::format("alice {}", ++marks_));
   }
+  if (town_.dice.strikes(other_instance, 0.01))
+    cluster.human_drains(some_node(other_instance),
+                         fmt::format("{}{} Xid 79", marks_elsewhere, ++marks_));
   if (town_.dice.strikes(human_undrains, 0.05)) cluster.human_undrains(some_node(human_undrains));
   if (town_.dice.strikes(human_takes_over, 0.08)) {
     const std::string node = some_node(human_takes_over);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/storm/book.hpp"
@@ -16,6 +17,9 @@
 #include "tests/storm/timeline.hpp"
 
 namespace schedmate::storm {
+
+/// How the marks of another SchedMate begin.
+inline constexpr std::string_view marks_elsewhere = "schedmate:elsewhere/";
 
 /// Which mode rules an action of this kind. Written apart from the loop's rule, which it checks.
 [[nodiscard]] live::Area area_of(const ActionCall& call);

@@ -52,6 +52,7 @@ std::vector<Plant> planted() {
           {"keeps_open", {"compaction", "chain"}},
           {"leaves_orders", {"orders"}},
           {"counts_starts", {"gpus"}},
+          {"one_instance", {"one_instance"}},
           {"one_writer", {"one_writer", "tells_once"}}};
 }
 
