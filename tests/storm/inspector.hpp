@@ -98,9 +98,9 @@ class Inspector {
   void check_truth_of_lives(const Records& records);
   void check_outcomes(const Records& records);
   void check_undone(const Records& records);
-  using AttemptKey = std::tuple<std::string, SimTime, std::int64_t>;
   void check_no_failure_forgotten(const Records& records, const std::set<AttemptKey>& told);
   [[nodiscard]] bool is_test(const JobKey& job) const;
+  void check_hangs(const Records& records);
   void check_failures(const Daemon& daemon, const Records& records);
   [[nodiscard]] bool was_dead(const ActionCall& call, SimTime when) const;
   [[nodiscard]] bool was_found(const std::string& node, SimTime when) const;

@@ -13,6 +13,7 @@
 #include "tests/storm/book.hpp"
 #include "tests/storm/daemon.hpp"
 #include "tests/storm/faults.hpp"
+#include "tests/storm/logs.hpp"
 #include "tests/storm/model_cluster.hpp"
 #include "tests/storm/timeline.hpp"
 
@@ -42,6 +43,7 @@ class People {
         proposers_(town_.dice.stream("proposers")),
         readers_(town_.dice.stream("readers")),
         tests_(town_.dice.stream("tests")),
+        logs_(town_.dice, town_.timeline, town_.book),
         liar_(town_.dice.stream("liar").below(2) == 0 ? "kernel" : "gpu") {
     run_tests();
   }
@@ -84,6 +86,7 @@ class People {
 
   Town town_;
   Random users_, proposers_, readers_, tests_;
+  Logs logs_;
   std::string liar_;
   std::set<std::string> blamed_;      // nodes, by logs
   std::vector<Network::Shown> read_;  // what slow work rests on

@@ -111,6 +111,7 @@ void Storm::beat() {
   const auto jump = [&](Fault fault, int sign) {
     if (!dice_.strikes(fault, 0.02)) return;
     constexpr std::int64_t furthest = 60;
+    book_.clock_jumped = true;
     site_.clock_ahead += Seconds(sign * dice_.of(fault).between(1, furthest));
     site_.clock_ahead =
         std::clamp(site_.clock_ahead, -Seconds(2 * furthest), Seconds(2 * furthest));
@@ -283,7 +284,9 @@ Outcome Storm::run() {
           .losses = disk_.losses(),
           .tests = std::ssize(book_.tests),
           .halves = book_.halves,
-          .found = book_.found};
+          .found = book_.found,
+          .hangs = book_.hangs,
+          .restarted = book_.restarted};
 }
 
 }  // namespace
