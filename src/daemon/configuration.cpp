@@ -6,6 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <schedmate/known_job.hpp>
 #include <schedmate/trace.hpp>
 #include <utility>
 
@@ -155,6 +158,7 @@ Result<void> make_loop(const Settings& settings, Configuration& configuration) {
   if (const auto& stage = scheduler->profiler)
     configuration.loop.profiling = {stage->nodes.name, stage->time, stage->max_gpus, stage->bypass};
   configuration.loop.pool = [nodes, scheduler = *scheduler,
+                             packing = configuration.replay->trace.packing,
                              estimator = std::move(*estimator)](const std::string& name) {
     const bool profiles = scheduler.profiler && name == scheduler.profiler->nodes.name;
     live::VirtualCluster::Setup setup;
@@ -163,6 +167,7 @@ Result<void> make_loop(const Settings& settings, Configuration& configuration) {
     setup.packs = scheduler.packs && !profiles;
     setup.spares = replay::spares_of(name, scheduler);
     if (!profiles) setup.estimator = estimator;
+    if (packing != nullptr) setup.sharing = packing->sharing;
     for (const PartitionSpec& partition : nodes.partitions)
       if (partition.name == name) setup.round = partition.round;
     return setup;
@@ -173,6 +178,18 @@ Result<void> make_loop(const Settings& settings, Configuration& configuration) {
       .work = scheduler->expected_work, .estimator = ordered, .span = span_of(settings)};
   configuration.scheduler = std::move(*scheduler);
   return {};
+}
+
+/// What jobs do to their GPUs, where the trace says so.
+std::function<const Profile*(const SeenJob&)> uses_of(std::shared_ptr<const Replay> replay) {
+  if (replay->trace.packing == nullptr) return {};
+  std::map<std::string, std::size_t, std::less<>> rows;
+  for (std::size_t row = 0; row < replay->trace.jobs.size(); ++row)
+    rows.emplace(replay->trace.jobs[row].id, row);
+  return [replay = std::move(replay), rows = std::move(rows)](const SeenJob& job) {
+    const auto found = rows.find(job.id);
+    return found == rows.end() ? nullptr : known_job(replay->trace, found->second).profile;
+  };
 }
 
 Mode mode(const Settings& settings, std::string_view key) {
@@ -266,6 +283,7 @@ Result<Configuration> configure(const settings::Session& session) {
   made.replay = std::move(*replay);
   if (auto loop = make_loop(settings, made); !loop) return tl::unexpected(loop.error());
   made.loop.settings = acting(settings);
+  made.loop.profile = uses_of(made.replay);
   made.loop.lives.queue.most_out = 4096;  // few are read at a time, equal ones together
   made.poll = std::chrono::milliseconds(settings.whole("cluster.poll_ms"));
   made.http = doors(settings);

@@ -97,7 +97,10 @@ class Daemon {
         fmt::format("{}.{}", options.settings.cluster, past.kept.at(instance_key));
     health_.lacks(fit_to(abilities_, Notices(configuration_.notices), options));
     options.poll = Seconds(0);
-    options.profile = [this](const SeenJob& job) { return desk_.probes().profile(job); };
+    options.profile = [this, told = std::move(options.profile)](const SeenJob& job) {
+      const Profile* const known = told ? told(job) : nullptr;
+      return known != nullptr ? known : desk_.probes().profile(job);
+    };
     texts_ = {};
     loop_ = std::make_unique<live::Loop>(std::move(options), past, now_);
     ++loops_;
