@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -139,7 +140,8 @@ Descriptor held_text(std::string_view text) {
 Result<StartedChild> start_child(const ChildOrder& order) {
   const Descriptor text = held_text(work_text({order.request, order.settings}));
   std::array<int, 2> ends{};
-  if (!text || ::pipe2(ends.data(), O_CLOEXEC) != 0) return not_started();
+  if (!text || ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
+    return not_started();
   StartedChild child{-1, Descriptor(ends[0])};
   const Descriptor theirs(ends[1]);
   ::fcntl(child.says.number(), F_SETFL, O_NONBLOCK);
@@ -170,10 +172,21 @@ std::optional<uid_t> ChildSays::user() const {
       std::string_view(bytes).substr(user_word.size(), end - user_word.size()));
 }
 
+std::size_t ChildSays::after_user() const {
+  return bytes.starts_with(user_word) ? std::min(bytes.find('\n'), bytes.size() - 1) + 1 : 0;
+}
+
+std::optional<std::string> ChildSays::take_question() {
+  const std::size_t begin = after_user();
+  const std::size_t end = bytes.find('\n', begin);
+  if (begin == 0 || end == std::string::npos || bytes[begin] != '"') return std::nullopt;
+  std::string question = bytes.substr(begin, end - begin);
+  bytes.erase(begin, end + 1 - begin);
+  return question;
+}
+
 std::optional<std::string_view> ChildSays::reply() const {
-  std::string_view rest = bytes;
-  if (rest.starts_with(user_word))
-    rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
+  const std::string_view rest = std::string_view(bytes).substr(after_user());
   if (rest.empty() || rest.find('\n') != rest.size() - 1) return std::nullopt;
   return rest.substr(0, rest.size() - 1);
 }
