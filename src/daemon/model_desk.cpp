@@ -73,8 +73,7 @@ void ModelDesk::work(const std::stop_token& stop) {
 }
 
 std::string ModelDesk::answer_to(const Waiting& asked) const {
-  const auto left =
-      std::chrono::duration_cast<std::chrono::milliseconds>(asked.due - clock_.now());
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(asked.due - clock_.now());
   if (left <= std::chrono::milliseconds(0))
     return llm::refusal({ErrorCode::timeout, "other questions to a model took all the time"});
   if (!models_) return llm::refusal(models_.error());

@@ -39,7 +39,7 @@ class Readings {
             const live::Jobs& jobs);
 
  private:
-  std::unique_ptr<ModelDesk> models_;  // null: none are set
+  std::unique_ptr<ModelDesk> models_;       // null: none are set
   std::unique_ptr<reader::Client> reader_;  // it asks them
 };
 

@@ -65,8 +65,7 @@ std::string refusal(const Error& error) {
                      error.message);
 }
 
-std::string answer_for(std::span<const Chat> chats, std::string_view question,
-                       const Asker& asker) {
+std::string answer_for(std::span<const Chat> chats, std::string_view question, const Asker& asker) {
   const auto number = take_number(question);
   const auto patience = take_number(question);
   auto request = read_request(question);

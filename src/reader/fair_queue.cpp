@@ -146,7 +146,8 @@ void FairQueue::prune(Instant now) {
   for (auto& [name, user] : users_) pay_back(user, now);
   std::erase_if(users_, [&](const auto& each) {
     const User& user = each.second;
-    return user.waiting.empty() && user.children + user.paused == 0 && user.cpu_s == 0 && user.bytes == 0;
+    return user.waiting.empty() && user.children + user.paused == 0 && user.cpu_s == 0 &&
+           user.bytes == 0;
   });
 }
 

@@ -44,7 +44,8 @@ TEST_CASE("one user has no more children than his share") {
   CHECK(queue.children() == 3);
 }
 
-TEST_CASE("whoever waits for a model keeps nobody from a place, and no more may wait so than have one") {
+TEST_CASE(
+    "whoever waits for a model keeps nobody from a place, and no more may wait so than have one") {
   FairQueue queue({.children = 3, .children_of_user = 2});
   for (int i = 0; i < 5; ++i) need(queue.add(of("ann"), seconds(0)));
   CHECK(queue.next(seconds(0)));

@@ -64,9 +64,9 @@ std::optional<Question> read_question_line(std::string_view line) {
 std::string model_answer_line(std::uint64_t id, std::string_view text) {
   std::string line = quoted(text);
   if (line.size() > most_answer_bytes)
-    line = quoted(llm::refusal(
-        {ErrorCode::bad_reply,
-         fmt::format("the model's answer has more than {} KiB", most_answer_bytes >> 10U)}));
+    line = quoted(
+        llm::refusal({ErrorCode::bad_reply, fmt::format("the model's answer has more than {} KiB",
+                                                        most_answer_bytes >> 10U)}));
   return fmt::format("{}{}{}{}}}", of_id, id, of_answer, line);
 }
 

@@ -51,7 +51,8 @@ TEST_CASE("a reply is no question, even one that looks like it") {
         R"({"id":7,"uid":99999999999,"within_ms":1,"question":"x"})",
         R"({"id":7,"uid":1,"within_ms":1,"question":"x")"})
     CHECK_FALSE(read_question_line(line));
-  for (const std::string_view line : {"", "{}", R"({"id":7,"answer":"x")", R"({"id":x,"answer":1})"})
+  for (const std::string_view line :
+       {"", "{}", R"({"id":7,"answer":"x")", R"({"id":x,"answer":1})"})
     CHECK_FALSE(read_model_answer(line));
 }
 

@@ -43,8 +43,8 @@ inline constexpr std::size_t most_request_bytes = (2 * most_text_bytes) + (std::
 /// Of a line from a child that reads.
 inline constexpr std::size_t most_reply_bytes = std::size_t{4} << 20U;
 
-/// The members of a request but for `user` and `models`, as the body of a route holds them. Errors: invalid:
-/// what is missing, unknown (with the nearest name), too long, or no absolute path.
+/// The members of a request but for `user` and `models`, as the body of a route holds them. Errors:
+/// invalid: what is missing, unknown (with the nearest name), too long, or no absolute path.
 [[nodiscard]] Result<Request> read_question(What what, const Document& document);
 
 struct Numbered {

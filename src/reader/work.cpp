@@ -245,7 +245,8 @@ std::map<std::string, std::string> settings_of_answers(const settings::Settings&
   for (const std::string& name : settings.models()) {
     made[fmt::format("llm.{}.kind", name)] = ChatSettings().kind;
     for (const auto& [key, value] : settings.model(name))
-      if (key == "kind" || key == "context_tokens") made[fmt::format("llm.{}.{}", name, key)] = value;
+      if (key == "kind" || key == "context_tokens")
+        made[fmt::format("llm.{}.{}", name, key)] = value;
   }
   return made;
 }
