@@ -156,13 +156,13 @@ TEST_CASE("what the reader asks a model is put to whoever may ask one, and answe
   const FakeReader reader(
       house.path,
       [&](std::uint64_t id) {
-        return question_line({id, 7, std::chrono::milliseconds(5000)}, quoted("a\nb")) + "\n" +
-               question_line({id + 9, 7, std::chrono::milliseconds(5000)}, quoted("of nobody")) +
+        return question_line({id, 7, std::chrono::milliseconds(5000)}, json_text("a\nb")) + "\n" +
+               question_line({id + 9, 7, std::chrono::milliseconds(5000)}, json_text("of nobody")) +
                "\n";
       },
       [&](const ModelAnswer& answer) {
         ++told;
-        return unquoted(answer.line) == "yes" ? good_answer(answer.id) : "";
+        return text_in_json(answer.line) == "yes" ? good_answer(answer.id) : "";
       });
   ClientOptions options = house.options();
   std::vector<Question> seen;
@@ -182,7 +182,7 @@ TEST_CASE("what the reader asks a model is put to whoever may ask one, and answe
 TEST_CASE("an answer of a model that comes after the client is gone harms nobody") {
   const House house;
   const FakeReader reader(house.path, [&](std::uint64_t id) {
-    return question_line({id, 7, std::chrono::milliseconds(5000)}, quoted("q")) + "\n";
+    return question_line({id, 7, std::chrono::milliseconds(5000)}, json_text("q")) + "\n";
   });
   ClientOptions options = house.options();
   std::function<void(std::string)> kept;

@@ -36,11 +36,11 @@ std::optional<std::string_view> last_member(std::string_view line, std::string_v
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
+std::string json_text(std::string_view text) {
   return Document(text).dump(-1, ' ', false, Document::error_handler_t::replace);
 }
 
-std::optional<std::string> unquoted(std::string_view line) {
+std::optional<std::string> text_in_json(std::string_view line) {
   const auto read = read_json(line, {.deepest = 1, .most_values = 1});
   if (!read || !read->is_string()) return std::nullopt;
   return read->get<std::string>();
@@ -58,13 +58,13 @@ std::optional<Question> read_question_line(std::string_view line) {
   const auto text = last_member(line, of_question);
   if (!id || !user || !within_ms || !text) return std::nullopt;
   return Question{{*id, *user, std::chrono::milliseconds(*within_ms)},
-                  unquoted(*text).value_or("")};
+                  text_in_json(*text).value_or("")};
 }
 
 std::string model_answer_line(std::uint64_t id, std::string_view text) {
-  std::string line = quoted(text);
+  std::string line = json_text(text);
   if (line.size() > most_answer_bytes)
-    line = quoted(
+    line = json_text(
         llm::refusal({ErrorCode::bad_reply, fmt::format("the model's answer has more than {} KiB",
                                                         most_answer_bytes >> 10U)}));
   return fmt::format("{}{}{}{}}}", of_id, id, of_answer, line);

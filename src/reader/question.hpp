@@ -20,8 +20,8 @@ inline constexpr std::size_t most_question_bytes = std::size_t{1} << 20U;
 inline constexpr std::size_t most_answer_bytes = std::size_t{256} << 10U;
 
 /// A text as a JSON string of one line, and back. Nothing: it is none.
-[[nodiscard]] std::string quoted(std::string_view text);
-[[nodiscard]] std::optional<std::string> unquoted(std::string_view line);
+[[nodiscard]] std::string json_text(std::string_view text);
+[[nodiscard]] std::optional<std::string> text_in_json(std::string_view line);
 
 /// Of a question, before what is asked.
 struct QuestionHead {

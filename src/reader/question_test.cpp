@@ -11,7 +11,7 @@ using std::chrono::milliseconds;
 
 TEST_CASE("a question and its answer arrive as they were, whatever stands in them") {
   const std::string text = "0 5 {\"system\":\"a\\nb\"}\n\t\xc3\xa9 \"},\"id\":8";
-  const std::string line = question_line({7, 1000, milliseconds(900)}, quoted(text));
+  const std::string line = question_line({7, 1000, milliseconds(900)}, json_text(text));
   CHECK_FALSE(line.contains('\n'));
   CHECK_FALSE(answered_id(line));
   CHECK_FALSE(read_model_answer(line));
@@ -26,7 +26,7 @@ TEST_CASE("a question and its answer arrive as they were, whatever stands in the
   const auto answer = read_model_answer(back);
   REQUIRE(answer);
   CHECK(answer->id == 7);
-  CHECK(unquoted(answer->line) == text);
+  CHECK(text_in_json(answer->line) == text);
 }
 
 TEST_CASE("what a child writes changes neither whose question it is nor whose budget") {
@@ -59,7 +59,7 @@ TEST_CASE("a reply is no question, even one that looks like it") {
 TEST_CASE("an answer that is too large says so") {
   const auto answer = model_answer_line(7, std::string(most_answer_bytes, '\n'));
   CHECK(answer.size() < 1000);
-  CHECK(unquoted(read_model_answer(answer)->line)->contains("more than 256 KiB"));
+  CHECK(text_in_json(read_model_answer(answer)->line)->contains("more than 256 KiB"));
 }
 
 }  // namespace schedmate::reader

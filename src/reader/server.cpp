@@ -306,7 +306,7 @@ class Server {
     if (std::exchange(child.asks_until, std::nullopt)) queue_.go_on(child.request.user);
   }
 
-  static void tell(Child& child, const Error& error) { tell(child, quoted(llm::refusal(error))); }
+  static void tell(Child& child, const Error& error) { tell(child, json_text(llm::refusal(error))); }
   static void tell(Child& child, std::string_view line) {
     child.unread += line;
     child.unread += '\n';

@@ -208,7 +208,7 @@ bool say(std::string_view text) {
 
 /// What the reader says to a question, however long that takes: it keeps the time. "": nothing.
 std::string answer_of_reader(std::string_view question) {
-  if (!say(quoted(question) + "\n")) return "";
+  if (!say(json_text(question) + "\n")) return "";
   std::string line;
   std::array<char, 1 << 16> buffer{};
   while (!line.ends_with('\n')) {
@@ -216,7 +216,7 @@ std::string answer_of_reader(std::string_view question) {
     if (got <= 0 || line.size() > most_answer_bytes) return "";
     line.append(buffer.data(), static_cast<std::size_t>(got));
   }
-  return unquoted(line).value_or("");
+  return text_in_json(line).value_or("");
 }
 
 Result<Document> answer_to_input(const settings::Environment& environment, const Clock& clock) {
