@@ -172,23 +172,27 @@ std::optional<uid_t> ChildSays::user() const {
       std::string_view(bytes).substr(user_word.size(), end - user_word.size()));
 }
 
-std::size_t ChildSays::after_user() const {
-  return bytes.starts_with(user_word) ? std::min(bytes.find('\n'), bytes.size() - 1) + 1 : 0;
+std::string_view ChildSays::rest() const {
+  std::string_view rest = bytes;
+  if (rest.starts_with(user_word))
+    rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
+  return rest;
 }
 
 std::optional<std::string> ChildSays::take_question() {
-  const std::size_t begin = after_user();
-  const std::size_t end = bytes.find('\n', begin);
-  if (begin == 0 || end == std::string::npos || bytes[begin] != '"') return std::nullopt;
-  std::string question = bytes.substr(begin, end - begin);
-  bytes.erase(begin, end + 1 - begin);
+  const std::string_view left = rest();
+  const std::size_t end = left.find('\n');
+  if (left.size() == bytes.size() || end == std::string_view::npos || left[0] != '"')
+    return std::nullopt;
+  std::string question(left.substr(0, end));
+  bytes.erase(bytes.size() - left.size(), end + 1);
   return question;
 }
 
 std::optional<std::string_view> ChildSays::reply() const {
-  const std::string_view rest = std::string_view(bytes).substr(after_user());
-  if (rest.empty() || rest.find('\n') != rest.size() - 1) return std::nullopt;
-  return rest.substr(0, rest.size() - 1);
+  const std::string_view left = rest();
+  if (left.empty() || left.find('\n') != left.size() - 1) return std::nullopt;
+  return left.substr(0, left.size() - 1);
 }
 
 std::string work_text(const WorkOrder& order) {

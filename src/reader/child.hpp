@@ -51,13 +51,12 @@ struct ChildSays {
   /// False: it will say no more.
   bool read_from(int file);
   [[nodiscard]] std::optional<uid_t> user() const;
-  /// The next question, which is taken out.
+  /// What stands after the user's line.
+  [[nodiscard]] std::string_view rest() const;
+  /// The next question, which is taken out. Whoever asks says no more until there is an answer.
   std::optional<std::string> take_question();
   /// The line after the first; nothing unless it is whole, and the last.
   [[nodiscard]] std::optional<std::string_view> reply() const;
-
- private:
-  [[nodiscard]] std::size_t after_user() const;
 };
 
 /// A file without a name that holds the text, at its beginning; none where there is no room.

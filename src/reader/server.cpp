@@ -257,7 +257,7 @@ class Server {
   void listen_to(Child& child) {
     push(child);
     const bool goes_on = child.said.read_from(child.says.number());
-    while (const auto question = child.said.take_question()) pass_on(child, *question);
+    if (const auto question = child.said.take_question()) pass_on(child, *question);
     if (!goes_on) conclude(child);
   }
 
@@ -265,7 +265,8 @@ class Server {
 
   void pass_on(Child& child, const std::string& question) {
     const Waiting& request = child.request;
-    const bool asks_too_much = child.asks_until || ++child.questions > most_questions ||
+    const bool asks_too_much = child.asks_until || !child.said.rest().empty() ||
+                               ++child.questions > most_questions ||
                                question.size() > most_question_bytes;
     if (asks_too_much) {
       answer(child, answer_line(request.id, Error{ErrorCode::bad_reply,
@@ -306,7 +307,9 @@ class Server {
     if (std::exchange(child.asks_until, std::nullopt)) queue_.go_on(child.request.user);
   }
 
-  static void tell(Child& child, const Error& error) { tell(child, json_text(llm::refusal(error))); }
+  static void tell(Child& child, const Error& error) {
+    tell(child, json_text(llm::refusal(error)));
+  }
   static void tell(Child& child, std::string_view line) {
     child.unread += line;
     child.unread += '\n';
