@@ -197,7 +197,7 @@ Result<std::string> all_of_input() {
   }
 }
 
-bool say(std::string_view text) {
+bool write_all(std::string_view text) {
   while (!text.empty()) {
     const ssize_t done = ::write(reply_to, text.data(), text.size());
     if (done <= 0) return false;
@@ -208,7 +208,7 @@ bool say(std::string_view text) {
 
 /// What the reader says to a question, however long that takes: it keeps the time. "": nothing.
 std::string answer_of_reader(std::string_view question) {
-  if (!say(json_text(question) + "\n")) return "";
+  if (!write_all(json_text(question) + "\n")) return "";
   std::string line;
   std::array<char, 1 << 16> buffer{};
   while (!line.ends_with('\n')) {
@@ -271,7 +271,7 @@ int work(const settings::Environment& environment, const Clock& clock) {
     line = reply_line(fail(ErrorCode::invalid,
                            fmt::format("reading failed: {}", service::safe_line(error.what()))));
   }
-  return say(line + "\n") ? 0 : 1;
+  return write_all(line + "\n") ? 0 : 1;
 }
 
 }  // namespace schedmate::reader

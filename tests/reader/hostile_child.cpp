@@ -135,7 +135,7 @@ int main() {
   if (asks("/asks twice")) say("\"one\"\n\"two\"\n");
   if (asks("/asks lines")) say(std::string(std::size_t{1} << 20U, '\n').replace(0, 0, "\"a\"\n"));
   if (asks("/asks much")) say("\"" + std::string(std::size_t{3} << 19U, 'x') + "\"\n");
-  if (asks("/asks on")) ask_without_end();
+  if (asks("/asks always")) ask_without_end();
   if (asks("/asks deaf")) {
     say("\"deaf\"\n");
     ::shutdown(STDOUT_FILENO, SHUT_RD);

@@ -180,7 +180,7 @@ TEST_CASE("a child that asks a model hears the answer, and is one of its user wh
   CHECK(need(house.ask(me, "asks once"))["heard"] == "to: question");
   CHECK(need(house.ask(me, "asks forged"))["heard"] == "to: ");
   CHECK(need(house.ask(me, "asks deaf"))["fine"] == true);
-  for (const char* what : {"asks twice", "asks lines", "asks much", "asks on"}) {
+  for (const char* what : {"asks twice", "asks lines", "asks much", "asks always"}) {
     const auto answer = house.ask(me, what);
     REQUIRE_MESSAGE(!answer, what);
     CHECK_MESSAGE(answer.error().message == "the process that read asks a model too much", what);
