@@ -3,9 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -18,6 +16,7 @@
 #include "daemon/arrival.hpp"
 #include "daemon/fit.hpp"
 #include "daemon/foresight.hpp"
+#include "daemon/health.hpp"
 #include "daemon/history.hpp"
 #include "daemon/kept_uses.hpp"
 #include "daemon/memory.hpp"
@@ -96,11 +95,7 @@ class Daemon {
     live::LoopOptions options = configuration_.loop;
     options.settings.instance =
         fmt::format("{}.{}", options.settings.cluster, past.kept.at(instance_key));
-    auto lacks = fit_to(abilities_, Notices(configuration_.notices), options);
-    {
-      const std::lock_guard lock(metrics_mutex_);
-      lacks_ = std::move(lacks);
-    }
+    health_.lacks(fit_to(abilities_, Notices(configuration_.notices), options));
     options.poll = Seconds(0);
     options.profile = [this](const SeenJob& job) { return desk_.probes().profile(job); };
     texts_ = {};
@@ -136,11 +131,8 @@ class Daemon {
       else
         inbox_.put(Visit{std::move(request), std::move(shared)});
     };
-    options.ready = [this] { return readiness(); };
-    options.metrics = [this] {
-      const std::lock_guard lock(metrics_mutex_);
-      return metrics_;
-    };
+    options.ready = [this] { return health_.readiness(); };
+    options.metrics = [this] { return health_.metrics(); };
     auto door = http::Server::start(options);
     if (!door) return tl::unexpected(door.error());
     door_ = std::move(*door);
@@ -196,7 +188,7 @@ class Daemon {
             desk_.is_open() ? &desk_ : nullptr,
             seconds_of(surroundings_.clock.wall()),
             abilities_.lack(ActionKind::start).empty(),
-            trouble_};
+            health_.trouble()};
   }
 
   void take(Foreseen& foreseen) {
@@ -219,16 +211,13 @@ class Daemon {
       });
     }
     job_actions_.keep(loop_->jobs());
-    auto made = metrics_of(state());
-    const std::lock_guard lock(metrics_mutex_);
-    metrics_ = std::move(made);
-    foreign_mark_ = loop_->actions().foreign_mark();
+    health_.measured(metrics_of(state()), loop_->actions().foreign_mark());
   }
 
   /// Where time waits for us: on to what happens next.
   void go_on() {
     if (over_ && loop_->next_wake() == never) return;
-    const bool is_blind = !is_heard_ || !trouble_.empty();
+    const bool is_blind = !health_.is_heard() || !health_.trouble().empty();
     if (is_blind && surroundings_.clock.now() - last_tick_ < configuration_.poll) return;
     ++out_;
     connector_.ask([this, to = loop_->next_wake()] {
@@ -265,7 +254,7 @@ class Daemon {
       for (const auto& [id, attempt] : loop_->jobs().all())
         desk_.probes().follow(attempt.seen, now_);
     if (!is_read) return;
-    is_heard_ = true;
+    health_.heard();
     history_.note(*loop_, now_);
     const auto& host = configuration_.replay->host;
     Listing& listing = *std::get<live::Listed>(event).listing;
@@ -275,12 +264,10 @@ class Daemon {
 
   /// Whether it sees the cluster, or why it does not. What changes is told once.
   void look(const Error* error) {
-    const bool is_blind = error != nullptr, was_blind = !trouble_.empty();
-    const std::lock_guard lock(metrics_mutex_);
-    trouble_ = is_blind ? error->message : "";
-    if (is_blind != was_blind)
-      surroundings_.report(is_blind ? "does not see the cluster; what it shows is old: " + trouble_
-                                    : "sees the cluster again");
+    if (!health_.look(error)) return;
+    surroundings_.report(error != nullptr
+                             ? "does not see the cluster; what it shows is old: " + error->message
+                             : "sees the cluster again");
   }
 
   void take(Learned& learned) {
@@ -419,7 +406,7 @@ class Daemon {
       if (noted.change == live::Change::Kind::started) foresight_.started(attempt->seen);
     }
     if (noted.change == live::Change::Kind::vanished) desk_.probes().forget(noted.id);
-    if (!is_heard_) return;  // whoever comes later is told to read everything
+    if (!health_.is_heard()) return;  // whoever comes later is told to read everything
     if (auto event = event_of(noted, state)) events_->publish(std::move(*event));
   }
   /// Crash-only: what the journal holds decides how it goes on.
@@ -438,20 +425,10 @@ class Daemon {
       if (auto began = begin(); !began) failed_ = began.error();
   }
 
-  http::Readiness readiness() const {
-    const std::lock_guard lock(metrics_mutex_);
-    if (!trouble_.empty()) return {false, {"the cluster does not answer: " + trouble_}};
-    if (!is_heard_) return {false, {"the cluster was not read yet"}};
-    http::Readiness made{true, lacks_};
-    if (!foreign_mark_.empty())
-      made.reasons.push_back(fmt::format(
-          "another instance acts on this cluster (\"{}\"): nothing is called", foreign_mark_));
-    return made;
-  }
-
   Configuration configuration_;
   const Surroundings& surroundings_;
   replay::RemoteCluster cluster_;  // the connector's thread alone, once it runs
+  Health health_;                  // before the door, whose threads read it
   std::shared_ptr<http::EventLog> events_;
   ProbeDesk desk_;                             // before the door, whose threads check proofs here
   std::unique_ptr<journal::Journal> journal_;  // the writer's thread, or while nothing is out
@@ -467,7 +444,6 @@ class Daemon {
   SimTime now_;
   std::size_t out_ = 0;  // effects whose events are still to come
   bool over_ = false, ticked_ = false;
-  std::atomic<bool> is_heard_ = false;  // since the first reading: nobody listens before
   bool reloading_ = false;  // once what is out has come back; meanwhile nobody is let in
   Turns<Visit> visits_;     // nobody is served while a reload waits
   JobTexts texts_;
@@ -475,11 +451,6 @@ class Daemon {
   JobActions job_actions_;
   std::chrono::nanoseconds last_tick_{}, measured_{};
   Abilities abilities_;  // of the cluster, as it was when the daemon began
-  mutable std::mutex metrics_mutex_;
-  std::vector<std::string> lacks_;  // what a mode cannot do on this cluster
-  std::string foreign_mark_;
-  std::string trouble_;  // why it does not see the cluster; "": it does, or it has not looked yet
-  std::vector<http::Metric> metrics_;
   std::optional<Error> failed_;
   Worker connector_, writer_, notifier_;  // they use what stands above, as do those below
   Foresight foresight_{surroundings_.clock, configuration_.session,

@@ -51,6 +51,7 @@ const std::map<std::string, std::string>& working_lines() {
       {"ledger", "--address unix:api.sock"},
       {"watch", "--for 1 --address unix:api.sock"},
       {"submit", "--address unix:api.sock -- true"},
+      {"cancel", "1 --address unix:api.sock"},
       {"token", "list --set access.tokens_file=tokens"},
       {"list", ""},
       {"config", ""},

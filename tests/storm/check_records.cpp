@@ -63,12 +63,14 @@ void Inspector::recording(Daemon& daemon, const journal::Batch& batch) {
   if (daemon.journal().epoch() < site_.epoch) return;  // it will be refused
   if (!batch.actions.empty()) planned_ = batch.actions.back().id;
   check_orders(batch);
+  check_alone(daemon, batch);
   if (std::ranges::any_of(batch.actions, starts_by_policy)) check_gpus(daemon, batch);
 }
 
 /// An order that somebody else has set counts at once for the daemon that reads it, and for all
 /// later ones when that daemon reads again: by then it is on record.
 void Inspector::reading(const Daemon& daemon) {
+  look_for_others(daemon);
   if (std::exchange(read_by_, daemon.life()) == daemon.life()) left_alone_.merge(foreign_);
   foreign_.clear();
   for (const SeenNode& node : daemon.listing()->nodes)

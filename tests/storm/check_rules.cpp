@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "tests/storm/inspector.hpp"
+#include "tests/storm/people.hpp"
 
 namespace schedmate::storm {
 namespace {
@@ -168,6 +170,35 @@ void Inspector::check_witnesses(const Records& records) {
                     fmt::format("action {} ({}) was planned without two true witnesses", action.id,
                                 storm::text_of(action.call)));
   }
+}
+
+/// One that it has not read before is there between two readings of this daemon.
+void Inspector::look_for_others(const Daemon& daemon) {
+  std::set<std::string> marks;
+  for (const SeenNode& node : daemon.listing()->nodes)
+    if (node.reason.starts_with(marks_elsewhere)) marks.insert(node.reason);
+  const bool watched = std::exchange(watched_by_, daemon.life()) == daemon.life();
+  if (watched && !std::ranges::includes(elsewhere_, marks)) warned_ = {daemon.life(), site_.wall()};
+  elsewhere_ = std::move(marks);
+}
+
+/// Since then it intends nothing but to take back what it did, until it says that it acts again.
+void Inspector::check_alone(const Daemon& daemon, const journal::Batch& batch) {
+  const auto acts_again = [](const journal::Remark& each) { return each.what == "acting again"; };
+  if (std::ranges::any_of(batch.remarks, acts_again)) warned_.reset();
+  if (!warned_ || warned_->life != daemon.life()) return;
+  const auto intends = [&](std::int64_t id, const ActionStep& step) {
+    if (step.state == ActionState::intended && step.when > warned_->when)
+      accuse("one_instance",
+             fmt::format("action {} is intended, and another instance was seen to act", id));
+  };
+  for (const Action& action : batch.actions) {
+    const ActionKind kind = action.call.kind;
+    if (action.undoes != 0 || kind == ActionKind::undrain_node || kind == ActionKind::release)
+      continue;
+    for (const ActionStep& step : action.steps) intends(action.id, step);
+  }
+  for (const journal::NewStep& each : batch.steps) intends(each.action, each.step);
 }
 
 }  // namespace schedmate::storm
