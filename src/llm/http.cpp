@@ -68,9 +68,9 @@ std::size_t take_body(const char* data, std::size_t /*one*/, std::size_t size, v
   return taken;
 }
 
-/// Asked about once a second; not 0 ends the transfer.
-int is_to_stop(void* stop, curl_off_t /*in*/, curl_off_t /*of*/, curl_off_t /*out*/,
-               curl_off_t /*of*/) {
+/// Asked about once a second, with how much has been sent and received; not 0 ends the transfer.
+template <class... Bytes>
+int is_to_stop(void* stop, Bytes... /*bytes*/) {
   return static_cast<const std::stop_token*>(stop)->stop_requested() ? 1 : 0;
 }
 
@@ -165,7 +165,8 @@ Result<HttpReply> post_json(const HttpTarget& target, const std::string& path,
   curl_easy_setopt(handle.get(), CURLOPT_WRITEDATA, &incoming);
   std::stop_token stop = limits.stop;
   curl_easy_setopt(handle.get(), CURLOPT_NOPROGRESS, 0L);
-  curl_easy_setopt(handle.get(), CURLOPT_XFERINFOFUNCTION, is_to_stop);
+  curl_easy_setopt(handle.get(), CURLOPT_XFERINFOFUNCTION,
+                   (is_to_stop<curl_off_t, curl_off_t, curl_off_t, curl_off_t>));
   curl_easy_setopt(handle.get(), CURLOPT_XFERINFODATA, &stop);
   const NoBrokenPipe quiet;
   const CURLcode code = curl_easy_perform(handle.get());

@@ -172,7 +172,7 @@ TEST_CASE("whatever a child does is one error of its request") {
 TEST_CASE("a child that asks a model hears the answer, and is one of its user whatever it writes") {
   std::vector<Question> seen;
   HostileHouse house(
-      {.model = [&](Question question, const std::function<void(std::string)>& give) {
+      {.model = [&](const Question& question, const std::function<void(std::string)>& give) {
         seen.push_back(question);
         give("to: " + question.text);
       }});
