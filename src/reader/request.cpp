@@ -11,6 +11,7 @@
 #include "base/error_document.hpp"
 #include "base/json_reader.hpp"
 #include "base/text.hpp"
+#include "base/whole_number.hpp"
 #include "base/words.hpp"
 
 namespace schedmate::reader {
@@ -42,8 +43,7 @@ Result<void> read_path(const Document& value, std::string_view name, std::string
 }
 
 Result<std::int64_t> read_whole(const Document& value, std::string_view name, std::int64_t most) {
-  const bool huge = value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX;
-  const std::int64_t number = value.is_number_integer() && !huge ? value.get<std::int64_t>() : -1;
+  const std::int64_t number = whole_number(value).value_or(-1);
   if (number < 0 || number > most)
     return wrong(name, fmt::format("must be a whole number from 0 to {}", most));
   return number;

@@ -62,6 +62,7 @@ TEST_CASE("what is wrong with a request is said") {
   CHECK(why_not(What::advise, R"({"dir": "/a"})").contains("command: is missing"));
   CHECK(why_not(What::advise, R"({"command": "a"})").contains("dir: is missing"));
   CHECK(why_not(What::advise, R"({"dir": "/a", "command": "a", "gpus": 1.5})").contains("gpus"));
+  CHECK(why_not(What::advise, R"({"dir": "/a", "command": "a", "gpus": 8.0})") == "");
   CHECK(why_not(What::facts, R"({"dir": "/a", "command": "a", "time_limit_s": 5})") != "");
   CHECK(why_not(What::advise, R"({"dir": "/a", "command": "a", "gpus": null})") == "");
 }

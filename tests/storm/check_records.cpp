@@ -50,11 +50,14 @@ bool is_alone(const Holders& holders, const ActionCall& call) {
          std::ranges::none_of(of_partner, [&](const Gpu& gpu) { return own.contains(gpu); });
 }
 
-Records::Entry entry_of(const std::string& text) {
-  const auto entry = nlohmann::json::parse(text);
-  return {.action = entry.value("action", std::int64_t{0}),
-          .what = entry.contains("what") ? entry.value("what", "") : entry.value("state", ""),
-          .when = at(entry.value("when_s", std::int64_t{0}))};
+/// Nothing: a damaged one.
+std::optional<Records::Entry> entry_of(const std::string& text) {
+  const auto entry = nlohmann::json::parse(text, nullptr, false);
+  if (!entry.is_object()) return std::nullopt;
+  return Records::Entry{
+      .action = entry.value("action", std::int64_t{0}),
+      .what = entry.contains("what") ? entry.value("what", "") : entry.value("state", ""),
+      .when = at(entry.value("when_s", std::int64_t{0}))};
 }
 
 }  // namespace
@@ -176,8 +179,11 @@ bool Inspector::archive(sqlite::Database& database) {
   {
     sqlite::Query rows(database,
                        "SELECT sequence, entry FROM audit WHERE sequence > ? ORDER BY sequence");
-    for (rows.bind(last); rows.next(); archive_.last_entry = rows.integer(0))
-      archive_.entries.push_back(entry_of(rows.text(1)));
+    for (rows.bind(last); rows.next(); archive_.last_entry = rows.integer(0)) {
+      auto entry = entry_of(rows.text(1));
+      if (!entry) return false;
+      archive_.entries.push_back(std::move(*entry));
+    }
   }
   {
     sqlite::Query rows(database,

@@ -3,8 +3,11 @@
 /// Caps, breaker, witnesses and outcomes, recounted from the journal and the truth of the world.
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
+#include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "tests/storm/inspector.hpp"
@@ -27,6 +30,17 @@ SimTime reached_at(const Action& action, ActionState state) {
   for (const ActionStep& step : action.steps)
     if (step.state == state) return step.when;
   return never;
+}
+
+/// The first of the tests of which a half was tested, and so on; when it was planned. Nothing: no
+/// half was.
+std::optional<SimTime> tested_since(const Records& records, const Action& drain) {
+  constexpr std::string_view begin = "half of the nodes of test ";
+  for (const std::string& line : drain.why)
+    if (line.starts_with(begin))
+      if (const Action* const test = records.find(std::atoll(line.c_str() + begin.size())))
+        return test->steps.front().when;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -129,20 +143,20 @@ bool Inspector::was_dead(const ActionCall& call, SimTime when) const {
   });
 }
 
-/// A log had blamed it, and it was bad when it failed a test of itself alone.
-bool Inspector::was_found(const std::string& node, SimTime when) const {
+/// A log had blamed it before, and it was bad when it failed a test of itself alone.
+bool Inspector::was_found(const std::string& node, SimTime from, SimTime when) const {
   constexpr Seconds read_late{900};
-  const auto before = [&](Millis then) {
+  const auto within = [&](Millis then, SimTime first, SimTime last) {
     const SimTime instant = Timeline::clock_at(then);
-    return instant - jumps <= when && when <= instant + read_late + jumps;
+    return first - read_late - jumps <= instant && instant <= last + jumps;
   };
   return std::ranges::any_of(book_.tests,
                              [&](const Tested& test) {
                                return test.nodes == std::vector{node} && test.failed &&
-                                      test.truly_bad && before(test.when);
+                                      test.truly_bad && within(test.when, when, when);
                              }) &&
          std::ranges::any_of(book_.blames, [&](const Blamed& blame) {
-           return blame.node == node && before(blame.when);
+           return blame.node == node && within(blame.when, from, when);
          });
 }
 
@@ -163,7 +177,8 @@ void Inspector::check_witnesses(const Records& records) {
     if (had) continue;
     const bool other = kind == ActionKind::requeue_excluding
                            ? was_dead(action.call, planned)
-                           : was_found(action.call.nodes.front().node, planned);
+                           : was_found(action.call.nodes.front().node,
+                                       tested_since(records, action).value_or(planned), planned);
     if (kind == ActionKind::drain_node && other) ++book_.found;
     if (!other)
       return accuse("two_witnesses",

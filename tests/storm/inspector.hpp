@@ -103,7 +103,8 @@ class Inspector {
   void check_hangs(const Records& records);
   void check_failures(const Daemon& daemon, const Records& records);
   [[nodiscard]] bool was_dead(const ActionCall& call, SimTime when) const;
-  [[nodiscard]] bool was_found(const std::string& node, SimTime when) const;
+  /// Nodes are tested since `from`, and it is drained at `when`.
+  [[nodiscard]] bool was_found(const std::string& node, SimTime from, SimTime when) const;
   void check_views(Daemon& daemon, const Records& records);
   void check_restored(const Action& undo, const Action& undone, const Effect& effect);
   [[nodiscard]] const Effect* effect_of(std::int64_t action) const;
