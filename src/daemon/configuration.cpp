@@ -16,6 +16,7 @@
 #include "llm/http.hpp"
 #include "probe/request.hpp"
 #include "replay/cluster.hpp"
+#include "service/models.hpp"
 
 namespace schedmate::daemon {
 namespace {
@@ -296,6 +297,8 @@ Result<Configuration> configure(const settings::Session& session) {
     if (auto parsed = llm::parse_url(url); !parsed)
       return of_setting("notify.webhook", parsed.error());
   made.reader = settings.text("reader.socket");
+  if (auto models = service::models_of(session, service::chat_services(session, "")); !models)
+    return of_setting("llm.use", models.error());
   if (made.http.unix_path.empty() && made.http.tcp.empty())
     return fail(ErrorCode::invalid,
                 "settings listen.unix and listen.tcp: it must answer on at least one of them");

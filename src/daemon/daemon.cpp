@@ -461,7 +461,7 @@ class Daemon {
   Studies studies_{configuration_.session, [this](std::uint64_t loop, live::Studied studied) {
                      inbox_.put(Learned{loop, std::move(studied)});
                    }};
-  Readings readings_{configuration_.reader, surroundings_.clock};
+  Readings readings_{configuration_.reader, configuration_.session};
   Archive archive_{configuration_.session, journal::journal_path(configuration_.state_dir)};
 };
 
