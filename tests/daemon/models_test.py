@@ -278,7 +278,7 @@ def hangs(programs):
     took = []
     for n in range(6):
         began = time.time()
-        verdict = house.diagnose(ANN if n % 2 else BOB, "CUDA error: out of memory\n")
+        house.diagnose(ANN if n % 2 else BOB, "CUDA error: out of memory\n")
         took.append(time.time() - began)
     expect(f"what needs no model does not wait, the flooder's own neither: {[round(each, 2) for each in took]} s", max(took) < 4)
     began = time.time()
@@ -296,7 +296,7 @@ def hangs(programs):
     expect(f"a server that hangs for all: {[round(each, 1) for _, each in took]} s",
            all(each < 20 for _, each in took) and took[2][1] < 6)
     expect("and the answers are those of the rules", not is_by_model(took[0][0]) and "in time" not in degraded(took[2][0]))
-    last = Together(lambda: asked_by(house, DAN, "POST", "/api/v1/advise", {
+    Together(lambda: asked_by(house, DAN, "POST", "/api/v1/advise", {
         "dir": str(house.homes[DAN]), "command": "python train.py --name last"}))
     house.wait(lambda: any("last" in text for text in lab.texts()), "a model is asked once more")
     took = house.end_all()
