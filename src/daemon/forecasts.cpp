@@ -157,6 +157,7 @@ Result<Forecast> forecast_of(std::unique_ptr<Question> asked, const Scheduler& s
   }
   auto made = forecast_queue(snapshot, scheduler, {.samples = samples});
   if (!made) return tl::unexpected(made.error());
+  for (JobForecast& each : made->jobs) each.waits_s = {};  // large, and nobody asks for them
   hindsight.note(snapshot, *made);
   calibrate(*made, snapshot, hindsight.calibration(snapshot.now));
   Forecast forecast{.now = snapshot.now, .samples = made->samples, .jobs = {}};

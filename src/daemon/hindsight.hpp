@@ -12,6 +12,7 @@
 #include <schedmate/eta.hpp>
 #include <schedmate/eta_calibration.hpp>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -40,9 +41,11 @@ class Hindsight {
     std::uint64_t round = 0;  ///< in which it was seen last
     std::array<std::optional<Told>, forecast_kinds> told{};
   };
+  using Jobs = std::unordered_map<std::string, Waited>;
+  Jobs::iterator find(std::string_view id, std::size_t queue);
   void happened(std::optional<Told>& told, SimTime then);
 
-  std::unordered_map<std::string, Waited> jobs_;
+  Jobs jobs_;
   std::array<std::deque<PastForecast>, forecast_kinds> past_;
   std::uint64_t round_ = 0;
 };

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <deque>
 #include <string>
 
 #include "tests/support/near.hpp"
@@ -94,6 +95,21 @@ TEST_CASE("a start that a snapshot shows counts; jobs that are gone without a ru
   hindsight.note(asked.snapshot, asked.forecast);
   CHECK(hindsight.calibration(at(2 * hour)).size(ForecastKind::start) == 1);
   CHECK(hindsight.calibration(at(2 * hour)).size(ForecastKind::end_of_running) == 0);
+}
+
+TEST_CASE("of a long queue some are followed") {
+  Hindsight hindsight;
+  Asked asked("0", at(0));
+  std::deque<std::string> ids;
+  for (int i = 1; i < 30'000; ++i) {
+    asked.snapshot.jobs.push_back(asked.snapshot.jobs[0]);
+    asked.snapshot.jobs.back().id = ids.emplace_back(std::to_string(i));
+    asked.forecast.jobs.push_back(asked.forecast.jobs[0]);
+  }
+  hindsight.note(asked.snapshot, asked.forecast);
+  for (const SnapshotJob& job : asked.snapshot.jobs)
+    hindsight.ended(gone(std::string(job.id), at(0), at(hour), at(2 * hour)));
+  CHECK(hindsight.calibration(at(2 * hour)).size(ForecastKind::start) == Hindsight::most);
 }
 
 TEST_CASE("an id that comes again is another job, and no more are kept than are needed") {
