@@ -24,17 +24,6 @@ tl::unexpected<Error> of_setting(std::string_view key, const Error& error) {
   return fail(error.code, fmt::format("setting {}: {}", key, error.message));
 }
 
-/// NAME[:key=value,...] of a setting.
-Result<Scheduler> read_policy(std::string_view key, std::string_view spec,
-                              const ClusterSpec& cluster) {
-  const std::size_t colon = std::min(spec.find(':'), spec.size());
-  PolicyOptions options;
-  if (colon < spec.size()) options.add_defaults(spec.substr(colon + 1));
-  auto made = make_scheduler(spec.substr(0, colon), {cluster}, std::move(options));
-  if (!made) return of_setting(key, made.error());
-  return made;
-}
-
 /// The policy by which a replay starts jobs itself, with what it believes of run times.
 Result<void> read_host(const Settings& settings, Replay& replay) {
   constexpr std::string_view key = "cluster.replay.policy";
@@ -103,6 +92,14 @@ Result<std::shared_ptr<const Replay>> read_replay(const Settings& settings) {
   return made;
 }
 
+Result<SlurmCluster> read_slurm(const Settings& settings) {
+  if (settings.text("cluster.slurm.via") == "libslurm")
+    return fail(ErrorCode::unsupported,
+                "setting cluster.slurm.via: libslurm is not there yet; cli (as auto) asks Slurm by "
+                "its command line");
+  return SlurmCluster{settings.text("cluster.slurm.conf")};
+}
+
 /// Where the cluster starts jobs itself, a policy only says who needs less.
 Result<void> can_order(const Scheduler& scheduler, const std::string& spec) {
   if (scheduler.expected_work != nullptr) return {};
@@ -115,7 +112,7 @@ Result<void> can_order(const Scheduler& scheduler, const std::string& spec) {
   return fail(
       ErrorCode::unsupported,
       fmt::format("setting order.policy: {} does not order by expected work, and the cluster "
-                  "starts jobs itself (cluster.replay.policy); these do: {}",
+                  "starts jobs itself; these do: {}",
                   spec, fmt::join(able, ", ")));
 }
 
@@ -138,7 +135,8 @@ Result<void> check_span(const Settings& settings) {
 /// What the policy knows of a job's length: the user's past runs in the pool.
 Result<void> make_loop(const Settings& settings, Configuration& configuration) {
   if (auto span = check_span(settings); !span) return span;
-  const ClusterSpec& cluster = configuration.replay->cluster;
+  // A Slurm's nodes are not known yet; who starts nothing there needs none.
+  const ClusterSpec cluster = configuration.slurm ? ClusterSpec() : configuration.replay->cluster;
   const std::string spec = settings.text("order.policy");
   auto scheduler = read_policy("order.policy", spec, cluster);
   if (!scheduler) return tl::unexpected(scheduler.error());
@@ -167,10 +165,11 @@ Result<void> make_loop(const Settings& settings, Configuration& configuration) {
       if (partition.name == name) setup.round = partition.round;
     return setup;
   };
-  if (configuration.replay->host)
+  if (configuration.slurm || configuration.replay->host)
     if (auto orders = can_order(*scheduler, spec); !orders) return orders;
   configuration.loop.ordering = live::Ordering::Setup{
       .work = scheduler->expected_work, .estimator = ordered, .span = span_of(settings)};
+  configuration.usual_span = settings.text("order.span") == "auto";
   configuration.scheduler = std::move(*scheduler);
   return {};
 }
@@ -252,6 +251,16 @@ bool is_name(std::string_view text) {
 
 }  // namespace
 
+Result<Scheduler> read_policy(std::string_view key, std::string_view spec,
+                              const ClusterSpec& cluster) {
+  const std::size_t colon = std::min(spec.find(':'), spec.size());
+  PolicyOptions options;
+  if (colon < spec.size()) options.add_defaults(spec.substr(colon + 1));
+  auto made = make_scheduler(spec.substr(0, colon), {cluster}, std::move(options));
+  if (!made) return of_setting(key, made.error());
+  return made;
+}
+
 Result<Configuration> configure(const settings::Session& session) {
   const Settings& settings = session.settings;
   Configuration made;
@@ -261,9 +270,15 @@ Result<Configuration> configure(const settings::Session& session) {
     return fail(ErrorCode::invalid,
                 "setting cluster.name: letters, digits, '-', '.' and '_', at most 64");
   made.writer = fmt::format("{}:{}", session.environment.host, ::getpid());
-  auto replay = read_replay(settings);
-  if (!replay) return tl::unexpected(replay.error());
-  made.replay = std::move(*replay);
+  if (settings.text("cluster.connector") == "slurm") {
+    auto slurm = read_slurm(settings);
+    if (!slurm) return tl::unexpected(slurm.error());
+    made.slurm = std::move(*slurm);
+  } else {
+    auto replay = read_replay(settings);
+    if (!replay) return tl::unexpected(replay.error());
+    made.replay = std::move(*replay);
+  }
   if (auto loop = make_loop(settings, made); !loop) return tl::unexpected(loop.error());
   made.loop.settings = acting(settings);
   made.loop.lives.queue.most_out = 4096;  // few are read at a time, equal ones together

@@ -53,8 +53,7 @@ class QueueReader {
                                record.values.text("Error").substr(0, 200));
     if (record.kind != "Configuration") return {};
     if (record.values.has("ClusterName")) queue_.cluster = record.values.text("ClusterName");
-    for (const std::string_view key : split(settings_read, ' '))
-      if (record.values.has(key)) queue_.settings[std::string(key)] = record.values.text(key);
+    queue_.settings.merge(settings_in(record.values));
     if (const auto now = record.values.when("Configuration")) queue_.now = *now;
     return {};
   }
@@ -119,12 +118,6 @@ class QueueReader {
           "differ, and it is taken to have been just then",
           counted(late, "job"), first));
   }
-
-  static constexpr std::string_view settings_read =
-      "SLURM_VERSION SelectType PreemptType AccountingStorageEnforce SchedulerType "
-      "SchedulerParameters PriorityType PriorityFlags PriorityWeightAge PriorityWeightFairShare "
-      "PriorityWeightJobSize PriorityWeightQOS PriorityMaxAge PriorityFavorSmall "
-      "PriorityDecayHalfLife PriorityCalcPeriod";
 
   static tl::unexpected<Error> wrong(const ShownRecord& record, std::string_view what) {
     return fail(ErrorCode::invalid, fmt::format("{}: {} {}: {}", record.line, record.kind,

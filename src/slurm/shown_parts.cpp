@@ -28,7 +28,21 @@ std::uint64_t bits_of(std::string_view list) {
   return which;
 }
 
+// What the site's policy and the limits are made of.
+constexpr std::string_view settings_read =
+    "SLURM_VERSION SelectType PreemptType AccountingStorageEnforce SchedulerType "
+    "SchedulerParameters PriorityType PriorityFlags PriorityWeightAge PriorityWeightFairShare "
+    "PriorityWeightJobSize PriorityWeightQOS PriorityMaxAge PriorityFavorSmall "
+    "PriorityDecayHalfLife PriorityCalcPeriod";
+
 }  // namespace
+
+std::map<std::string, std::string, std::less<>> settings_in(const Shown& config) {
+  std::map<std::string, std::string, std::less<>> settings;
+  for (const std::string_view key : split(settings_read, ' '))
+    if (config.has(key)) settings[std::string(key)] = config.text(key);
+  return settings;
+}
 
 std::string id_of(const Shown& job) {
   const std::string_view array = job.text("ArrayJobId");

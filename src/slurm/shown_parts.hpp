@@ -12,6 +12,9 @@ namespace schedmate::slurm {
 
 inline constexpr int most_gpus_of_node = 64;
 
+/// ClusterQueue::settings of `scontrol show config`.
+[[nodiscard]] std::map<std::string, std::string, std::less<>> settings_in(const Shown& config);
+
 /// "12", "12_3"; of several tasks "12_[0-3%1]".
 [[nodiscard]] std::string id_of(const Shown& job);
 /// The tasks that such a list names, the first `most` of them.

@@ -104,7 +104,7 @@ Result<std::optional<std::string>> CommandLine::find_submission(const std::strin
 }
 
 void CommandLine::know(const std::string& id, SimTime submitted, std::int64_t restarts) {
-  kept_.insert_or_assign(id, Kept{.submitted = submitted, .restarts = restarts});
+  kept_.try_emplace(id, Kept{.submitted = submitted, .restarts = restarts});
 }
 
 }  // namespace schedmate::slurm_live

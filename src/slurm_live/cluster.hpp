@@ -28,7 +28,10 @@ class CommandLine final : public Connector {
   CallReply call(const ActionCall& call, Deadline within) override;
   Result<std::optional<std::string>> find_submission(const std::string& token,
                                                      Deadline within) override;
-  /// When a job was submitted first: a requeue changes what Slurm says of that.
+  /// Once it has given its abilities.
+  [[nodiscard]] const Site& site() const { return *site_; }
+  /// When a job was submitted first, as an earlier process has read it: a requeue changes what
+  /// Slurm says of that.
   void know(const std::string& id, SimTime submitted, std::int64_t restarts);
 
  private:

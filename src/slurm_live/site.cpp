@@ -7,6 +7,8 @@
 
 #include "base/text.hpp"
 #include "slurm/records.hpp"
+#include "slurm/shown_parts.hpp"
+#include "slurm/site_policy.hpp"
 
 namespace schedmate::slurm_live {
 
@@ -23,6 +25,11 @@ Result<Site> read_site(std::string_view config) {
   site.version = shown.text("SLURM_VERSION");
   site.has_factors = shown.text("PriorityType") == "priority/multifactor";
   site.has_accounting = shown.text("AccountingStorageType") == "accounting_storage/slurmdbd";
+  slurm::ClusterQueue queue;
+  queue.settings = slurm::settings_in(shown);
+  site.policy = slurm::site_policy(queue).text;
+  for (const char* const factor : {"Age", "Assoc", "FairShare", "JobSize", "Partition", "QOS"})
+    site.weights += shown.whole(fmt::format("PriorityWeight{}", factor));
   const std::string_view user = shown.text("SlurmUser");
   site.slurm_user = user.substr(0, user.find('('));
   const std::string_view age = shown.text("MinJobAge");  // "300 sec"

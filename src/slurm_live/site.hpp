@@ -15,7 +15,9 @@ struct Site {
   bool has_factors = false;
   bool has_accounting = false;  ///< slurmdbd knows who is an operator
   std::string slurm_user;
-  Seconds remembers{300};  ///< jobs that have ended (MinJobAge)
+  Seconds remembers{300};    ///< jobs that have ended (MinJobAge)
+  std::int64_t weights = 0;  ///< the most that the factors of a job add up to
+  std::string policy;        ///< slurm::SitePolicy::text
 };
 
 /// Of `scontrol show config`. Errors: invalid.
