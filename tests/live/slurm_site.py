@@ -86,6 +86,8 @@ secret_file = "{secret}"
 webhook = "{self.webhook.url}"
 [caps]
 drained_pct_max = 50
+breaker_pct = 100
+burst = 1000
 requeues_per_user_hour = 1000
 actions_per_hour = 1000
 [recover]
