@@ -16,8 +16,11 @@ std::vector<std::string> fit_to(const Abilities& abilities, const Notices& notic
   live::Modes& modes = options.settings.modes;
   fit(modes.notify, "mode.notify", notices.lack());
   fit(modes.annotate, "mode.annotate", abilities.lack(ActionKind::annotate));
-  if (!abilities.lack(ActionKind::requeue_excluding).empty())  // else it can do a part of it
-    fit(modes.recover, "mode.recover", abilities.lack(ActionKind::drain_node));
+  const std::string& no_drain = abilities.lack(ActionKind::drain_node);
+  if (!abilities.lack(ActionKind::requeue_excluding).empty())
+    fit(modes.recover, "mode.recover", no_drain);
+  else if (!no_drain.empty() && modes.recover >= Mode::approve)
+    lacks.push_back(fmt::format("mode.recover drains no nodes: {}", no_drain));
   if (abilities.lack(ActionKind::start).empty()) {
     options.ordering.reset();
     return lacks;

@@ -186,8 +186,10 @@ TEST_CASE("what the site's settings and the user's rights allow") {
     CHECK(all.lack(can).empty());
   for (const ActionKind cannot : {start, submit, evict, test_nodes, release_spare, notify})
     CHECK(!all.lack(cannot).empty());
-  CHECK(!abilities_of(site, Rights::jobs, "ann").lack(drain_node).empty());
-  CHECK(abilities_of(site, Rights::jobs, "ann").lack(set_order).empty());
+  const Abilities jobs = abilities_of(site, Rights::jobs, "ann");
+  for (const ActionKind can : {set_order, requeue_excluding, cancel}) CHECK(jobs.lack(can).empty());
+  for (const ActionKind cannot : {drain_node, undrain_node, hold, release, annotate})
+    CHECK(jobs.lack(cannot).contains("ann may not change nodes and comments"));
   CHECK(abilities_of(site, Rights::own, "ann").lack(set_order).contains("ann is no operator"));
   Site basic = site;
   basic.has_factors = false;

@@ -34,7 +34,7 @@ Result<Site> read_site(std::string_view config) {
   site.slurm_user = user.substr(0, user.find('('));
   const std::string_view age = shown.text("MinJobAge");  // "300 sec"
   if (const auto seconds = parse_number<std::int64_t>(age.substr(0, age.find(' '))))
-    site.remembers = Seconds(std::clamp<std::int64_t>(*seconds, 0, 30 * 86'400));
+    site.remembers = Seconds(std::clamp<std::int64_t>(*seconds, 0, 30LL * 86'400));
   return site;
 }
 
@@ -64,9 +64,9 @@ Abilities abilities_of(const Site& site, Rights rights, const std::string& user)
                      "adminlevel=Admin, or run as {})",
                      user, user, site.slurm_user));
   if (rights != Rights::all)
-    lack({drain_node, undrain_node},
-         fmt::format("{} may not change nodes of this Slurm (sacctmgr modify user {} set "
-                     "adminlevel=Admin, or run as {})",
+    lack({drain_node, undrain_node, hold, release, annotate},
+         fmt::format("{} may not change nodes and comments of this Slurm (sacctmgr modify user {} "
+                     "set adminlevel=Admin, or run as {})",
                      user, user, site.slurm_user));
   if (!site.has_factors)
     lack({set_order}, "priority/basic has no site factor (PriorityType=priority/multifactor has)");

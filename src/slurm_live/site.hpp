@@ -23,7 +23,7 @@ struct Site {
 /// Of `scontrol show config`. Errors: invalid.
 [[nodiscard]] Result<Site> read_site(std::string_view config);
 
-/// What one may change: jobs of others need an operator, nodes an administrator.
+/// What one may change: jobs of others need an operator, nodes and AdminComment an administrator.
 enum class Rights : std::uint8_t { own, jobs, all };
 /// Of `sacctmgr -nP show user NAME format=AdminLevel`.
 [[nodiscard]] Rights rights_in(std::string_view sacctmgr);
