@@ -98,22 +98,31 @@ Document actions_of(const SeenJob& seen, const State& state) {
   return all;
 }
 
-/// Not by the cluster, but by what an operator has decided, or is still to decide; null: neither.
-Document blocked_by_mode(const SeenJob& seen, const State& state) {
-  Document made{
-      {"reason", "mode"}, {"text", ""}, {"jobs", Document::array()}, {"jobs_of_others", 0}};
+/// What holds it besides the cluster: "approval" where its start waits for an operator, "mode"
+/// where nobody starts jobs; "": neither.
+std::string_view held_up_by(const SeenJob& seen, const State& state) {
+  if (seen.phase != JobPhase::queued) return "";
   const live::Actions& actions = state.loop.actions();
   const Action* const start = actions.start_of(seen.id);
-  if (start != nullptr && start->state() == ActionState::waiting) {
-    made["reason"] = "approval";
-    made["text"] = fmt::format("its start waits for an operator (action {})", start->id);
-    made["action"] = start->id;
-    return made;
+  if (start != nullptr && start->state() == ActionState::waiting) return "approval";
+  return state.starts_jobs && actions.settings().modes.order <= Mode::shadow ? "mode" : "";
+}
+
+/// Why it waits, where that is not up to the cluster; else null.
+Document blocked_by_people(const SeenJob& seen, const State& state) {
+  const std::string_view reason = held_up_by(seen, state);
+  if (reason.empty()) return nullptr;
+  Document made{{"reason", reason}, {"jobs", Document::array()}, {"jobs_of_others", 0}};
+  const live::Actions& actions = state.loop.actions();
+  if (reason == "approval") {
+    made["action"] = actions.start_of(seen.id)->id;
+    made["text"] =
+        fmt::format("its start waits for an operator (action {})", actions.start_of(seen.id)->id);
+  } else {
+    made["text"] =
+        fmt::format("nobody starts jobs: mode.order is {}, and the cluster starts none itself",
+                    name_of(actions.settings().modes.order));
   }
-  const Mode order = actions.settings().modes.order;
-  if (!state.starts_jobs || order > Mode::shadow) return nullptr;
-  made["text"] = fmt::format(
-      "nobody starts jobs: mode.order is {}, and the cluster starts none itself", name_of(order));
   return made;
 }
 
@@ -145,6 +154,7 @@ Document whole_document(const live::Attempt& attempt, const live::Life* life) {
   Document made = job_document(attempt.seen);
   made["schema"] = "schedmate.job.v1";
   made["eta"] = nullptr;
+  made["held_up_by"] = nullptr;
   made["use"] = nullptr;
   add_whole_life(life, made);
   made["request"] = request_of_job(attempt.seen);
@@ -193,7 +203,9 @@ http::Reply jobs_reply(const http::Request& request, const State& state) {
     list += state.texts.of(seen, state.loop.lives());
     list += ",\"eta\":";
     list += state.forecast != nullptr ? eta_text(*state.forecast, seen.id) : "null";
-    list += '}';
+    const std::string_view held_up = held_up_by(seen, state);
+    list += held_up.empty() ? R"(,"held_up_by":null})"
+                            : fmt::format(R"(,"held_up_by":"{}"}})", held_up);
     last = seen.id;
   }
   list += R"(],"next":)";
@@ -214,6 +226,7 @@ std::optional<Document> whole_job(const http::Request& request, const State& sta
   const SeenJob& seen = attempt->seen;
   Document made = whole_document(*attempt, state.loop.lives().find(seen.id));
   if (state.forecast != nullptr) made["eta"] = eta_of(*state.forecast, seen.id);
+  if (const auto held_up = held_up_by(seen, state); !held_up.empty()) made["held_up_by"] = held_up;
   if (const live::Ordering* const ordering = state.loop.ordering())
     if (const auto place = ordering->place(attempt->number))
       made["order"] = {{"now", place->now}, {"would_be", place->would_be}, {"of", place->of}};
@@ -236,7 +249,7 @@ http::Reply why_reply(const http::Request& request, const State& state) {
       {"blocked_by", nullptr},
       {"eta", state.forecast != nullptr ? eta_of(*state.forecast, seen.id) : Document(nullptr)}};
   if (seen.phase != JobPhase::queued) return http::json_reply(made);
-  if (Document blocked = blocked_by_mode(seen, state); !blocked.is_null()) {
+  if (Document blocked = blocked_by_people(seen, state); !blocked.is_null()) {
     made["blocked_by"] = std::move(blocked);
     return http::json_reply(made);
   }

@@ -6,6 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <schedmate/known_job.hpp>
 #include <schedmate/trace.hpp>
 #include <utility>
 
@@ -13,6 +16,7 @@
 #include "llm/http.hpp"
 #include "probe/request.hpp"
 #include "replay/cluster.hpp"
+#include "service/models.hpp"
 
 namespace schedmate::daemon {
 namespace {
@@ -132,6 +136,10 @@ Result<void> check_span(const Settings& settings) {
       fmt::format("setting order.span: '{}': auto, or a whole number from 1 to {}", text, most));
 }
 
+std::shared_ptr<const PackingTables> packing_of(const Configuration& configuration) {
+  return configuration.replay == nullptr ? nullptr : configuration.replay->trace.packing;
+}
+
 /// What the policy knows of a job's length: the user's past runs in the pool.
 Result<void> make_loop(const Settings& settings, Configuration& configuration) {
   if (auto span = check_span(settings); !span) return span;
@@ -152,7 +160,7 @@ Result<void> make_loop(const Settings& settings, Configuration& configuration) {
   const ClusterSpec nodes = replay::with_profiler(cluster, *scheduler);
   if (const auto& stage = scheduler->profiler)
     configuration.loop.profiling = {stage->nodes.name, stage->time, stage->max_gpus, stage->bypass};
-  configuration.loop.pool = [nodes, scheduler = *scheduler,
+  configuration.loop.pool = [nodes, scheduler = *scheduler, packing = packing_of(configuration),
                              estimator = std::move(*estimator)](const std::string& name) {
     const bool profiles = scheduler.profiler && name == scheduler.profiler->nodes.name;
     live::VirtualCluster::Setup setup;
@@ -161,6 +169,7 @@ Result<void> make_loop(const Settings& settings, Configuration& configuration) {
     setup.packs = scheduler.packs && !profiles;
     setup.spares = replay::spares_of(name, scheduler);
     if (!profiles) setup.estimator = estimator;
+    if (packing != nullptr) setup.sharing = packing->sharing;
     for (const PartitionSpec& partition : nodes.partitions)
       if (partition.name == name) setup.round = partition.round;
     return setup;
@@ -172,6 +181,18 @@ Result<void> make_loop(const Settings& settings, Configuration& configuration) {
   configuration.usual_span = settings.text("order.span") == "auto";
   configuration.scheduler = std::move(*scheduler);
   return {};
+}
+
+/// What jobs do to their GPUs, where the trace says so.
+std::function<const Profile*(const SeenJob&)> uses_of(std::shared_ptr<const Replay> replay) {
+  if (replay == nullptr || replay->trace.packing == nullptr) return {};
+  std::map<std::string, std::size_t, std::less<>> rows;
+  for (std::size_t row = 0; row < replay->trace.jobs.size(); ++row)
+    rows.emplace(replay->trace.jobs[row].id, row);
+  return [replay = std::move(replay), rows = std::move(rows)](const SeenJob& job) {
+    const auto found = rows.find(job.id);
+    return found == rows.end() ? nullptr : known_job(replay->trace, found->second).profile;
+  };
 }
 
 Mode mode(const Settings& settings, std::string_view key) {
@@ -281,6 +302,7 @@ Result<Configuration> configure(const settings::Session& session) {
   }
   if (auto loop = make_loop(settings, made); !loop) return tl::unexpected(loop.error());
   made.loop.settings = acting(settings);
+  made.loop.profile = uses_of(made.replay);
   made.loop.lives.queue.most_out = 4096;  // few are read at a time, equal ones together
   made.poll = std::chrono::milliseconds(settings.whole("cluster.poll_ms"));
   made.http = doors(settings);
@@ -293,6 +315,8 @@ Result<Configuration> configure(const settings::Session& session) {
     if (auto parsed = llm::parse_url(url); !parsed)
       return of_setting("notify.webhook", parsed.error());
   made.reader = settings.text("reader.socket");
+  if (auto models = service::models_of(session, service::chat_services(session, "")); !models)
+    return of_setting("llm.use", models.error());
   if (made.http.unix_path.empty() && made.http.tcp.empty())
     return fail(ErrorCode::invalid,
                 "settings listen.unix and listen.tcp: it must answer on at least one of them");

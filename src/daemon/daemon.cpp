@@ -92,7 +92,10 @@ class Daemon {
       options.ordering->span = cluster_.span.value_or(options.ordering->span);
     health_.lacks(fit_to(cluster_.abilities, Notices(configuration_.notices), options));
     options.poll = Seconds(0);
-    options.profile = [this](const SeenJob& job) { return desk_.probes().profile(job); };
+    options.profile = [this, told = std::move(options.profile)](const SeenJob& job) {
+      const Profile* const known = told ? told(job) : nullptr;
+      return known != nullptr ? known : desk_.probes().profile(job);
+    };
     texts_ = {};
     loop_ = std::make_unique<live::Loop>(std::move(options), past, now_);
     ++loops_;
@@ -455,7 +458,7 @@ class Daemon {
   Studies studies_{configuration_.session, [this](std::uint64_t loop, live::Studied studied) {
                      inbox_.put(Learned{loop, std::move(studied)});
                    }};
-  Readings readings_{configuration_.reader, surroundings_.clock};
+  Readings readings_{configuration_.reader, configuration_.session};
   Archive archive_{configuration_.session, journal::journal_path(configuration_.state_dir)};
 };
 

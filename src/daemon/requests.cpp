@@ -13,6 +13,7 @@
 
 #include "base/characters.hpp"
 #include "base/text.hpp"
+#include "base/whole_number.hpp"
 #include "daemon/parts.hpp"
 #include "http/routes.hpp"
 #include "tree/hmac.hpp"
@@ -63,9 +64,8 @@ Result<void> check_text(const Field& field, const Document& value) {
 
 Result<void> check_field(const Field& field, const Document& value) {
   if (field.is_text) return check_text(field, value);
-  const bool is_large = value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX;
-  if (!value.is_number_integer() || is_large || value.get<std::int64_t>() < field.least ||
-      value.get<std::int64_t>() > field.most)
+  const auto number = whole_number(value);
+  if (!number || *number < field.least || *number > field.most)
     return invalid(fmt::format("{}: a whole number from {} to {} is expected", field.name,
                                field.least, field.most));
   return {};
@@ -166,6 +166,8 @@ Result<live::Requested> submission_of(const http::Request& request, const State&
   if (!key) return tl::unexpected(key.error());
   body.erase("user");
   body.erase("token");
+  for (Document& value : body)
+    if (value.is_number_float()) value = *whole_number(value);
   made.call.text = body.dump();
   made.call.user = std::move(*user);
   made.call.token = request.caller.user + "/" + *key;  // nobody comes upon another's

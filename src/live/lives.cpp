@@ -259,20 +259,22 @@ std::vector<Study> Lives::take(const Jobs& jobs, SimTime now) {
 
 std::optional<std::string> Lives::returned(std::uint64_t number, const Result<Finding>& finding,
                                            SimTime now) {
-  const auto key = queue_.returned(number);
-  return key ? settle(*key, finding, now) : std::nullopt;
+  const auto study = queue_.returned(number);
+  return study ? settle(*study, finding, now) : std::nullopt;
 }
 
 std::vector<std::string> Lives::give_up(SimTime now) {
   std::vector<std::string> ids;
   for (const StudyQueue::Key& key : queue_.give_up(now))
-    if (auto id = settle(key, fail(ErrorCode::timeout, "whoever reads has not answered"), now))
+    if (auto id =
+            settle({key, now}, fail(ErrorCode::timeout, "whoever reads has not answered"), now))
       ids.push_back(std::move(*id));
   return ids;
 }
 
-std::optional<std::string> Lives::settle(const StudyQueue::Key& key, const Result<Finding>& finding,
-                                         SimTime now) {
+std::optional<std::string> Lives::settle(const StudyQueue::Answered& study,
+                                         const Result<Finding>& finding, SimTime now) {
+  const StudyQueue::Key& key = study.key;
   const auto id = ids_.find(key.attempt);
   if (id == ids_.end()) return std::nullopt;
   Life& life = lives_.at(id->second);
@@ -294,8 +296,8 @@ std::optional<std::string> Lives::settle(const StudyQueue::Key& key, const Resul
   queue_.went_well(key);
   if (const auto* const code = std::get_if<CodeFound>(&*finding)) life.code = *code;
   if (const auto* const look = std::get_if<LogFound>(&*finding)) {
-    take(life, *look, now);
-    see_hang(id->second, life, now);
+    take(life, *look, study.asked);  // its answer may have come much later
+    see_hang(id->second, life);
   }
   if (is_log) queue_.want(key, now + options_.follow);
   if (const auto* const cause = std::get_if<CauseFound>(&*finding)) {
@@ -308,19 +310,19 @@ std::optional<std::string> Lives::settle(const StudyQueue::Key& key, const Resul
 }
 
 /// Another file, or a shorter one: the log begins anew, and what was read of it is over.
-void Lives::take(Life& life, const LogFound& found, SimTime now) const {
+void Lives::take(Life& life, const LogFound& found, SimTime looked) const {
   const bool anew = life.log && (life.log->file != found.file || life.log->bytes > found.bytes);
   const bool stepped_back =
       found.step && !life.points.empty() && *found.step < life.points.back().step;
   if (anew || stepped_back) life.points.clear();
-  life.looked = now;
+  life.looked = looked;
   life.log = found;
   if (found.step_time_s && *found.step_time_s > 0)
     life.fastest_step_s =
         std::min(life.fastest_step_s.value_or(*found.step_time_s), *found.step_time_s);
   if (!found.step || !std::isfinite(*found.step)) return;
   if (!life.points.empty() && life.points.back().step == *found.step) return;
-  life.points.push_back({now, *found.step, found.loss});
+  life.points.push_back({looked, *found.step, found.loss});
   if (life.points.size() <= options_.most_points) return;
   std::vector<Life::Point> half;
   for (std::size_t i = 0; i < life.points.size(); i += 2) half.push_back(life.points[i]);
@@ -328,12 +330,12 @@ void Lives::take(Life& life, const LogFound& found, SimTime now) const {
   life.points = std::move(half);
 }
 
-void Lives::see_hang(const std::string& id, Life& life, SimTime now) {
+void Lives::see_hang(const std::string& id, Life& life) {
   if (life.hang && life.hang->step != life.log->step) {
     life.hang.reset();
     hanging_.erase(id);
   } else if (!life.hang && life.health() == Health::hung) {
-    life.hang = Life::Hang{now, life.log->step};
+    life.hang = Life::Hang{*life.looked, life.log->step};
     hanging_.insert(id);
   }
 }

@@ -108,10 +108,10 @@ class Lives {
  private:
   Life& begin(const Attempt& attempt);
   void want(const Attempt& attempt, SimTime now);
-  void take(Life& life, const LogFound& found, SimTime now) const;
-  void see_hang(const std::string& id, Life& life, SimTime now);
-  std::optional<std::string> settle(const StudyQueue::Key& key, const Result<Finding>& finding,
-                                    SimTime now);
+  void take(Life& life, const LogFound& found, SimTime looked) const;
+  void see_hang(const std::string& id, Life& life);
+  std::optional<std::string> settle(const StudyQueue::Answered& study,
+                                    const Result<Finding>& finding, SimTime now);
 
   LifeOptions options_;
   StudyQueue queue_;

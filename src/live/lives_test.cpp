@@ -192,6 +192,33 @@ TEST_CASE("health: steps that come are ok, slower ones slow, none for long hung"
   CHECK(there.life("1").health() == Health::hung);
 }
 
+TEST_CASE("an answer that comes late says how the log was when it was asked for") {
+  SeenJob job;
+  job.id = "1";
+  job.output = "/r/1.log";
+  job.phase = JobPhase::running;
+  job.started = at(0);
+  Listing listing;
+  listing.version = 1;
+  listing.jobs = {job};
+  Jobs jobs;
+  Lives lives({.follow = Seconds(5)});
+  for (const Change& change : jobs.take(listing)) lives.follow(change, at(0));
+  const auto look = [&](int now, int answered, double step) {
+    const auto studies = lives.take(jobs, at(now));
+    REQUIRE(studies.size() == 1);
+    (void)lives.returned(studies[0].number, LogFound{.step = step, .file = 1, .bytes = 1},
+                         at(answered));
+  };
+  for (int i = 1; i <= 6; ++i) look(10 * i, 10 * i, i);
+  look(65, 365, 6);
+  CHECK(lives.find("1")->looked == at(65));
+  CHECK(lives.find("1")->health() == Health::ok);
+  CHECK(lives.hanging().empty());
+  look(370, 370, 6);
+  CHECK(lives.hanging().contains("1"));
+}
+
 TEST_CASE("points are thinned, and stay in order") {
   ReadingHouse there;
   there.house.options.lives.most_points = 16;

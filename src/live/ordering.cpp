@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/words.hpp"
 #include "core/entering_job.hpp"
 
 namespace schedmate::live {
@@ -143,8 +144,8 @@ void Ordering::look(Waiting& job, SimTime now, const Prediction* advice, Middles
   if (const auto prediction = expected(job, now, advice)) {
     const JobInfo info = entering_job(job.job, *prediction, now);
     job.by_work = by_work(setup_.work(info));
-    job.why =
-        fmt::format("expected to run for {:.0f} s on {} GPUs", info.estimate.count(), info.gpus);
+    job.why = fmt::format("expected to run for {} on {}", in_words(info.estimate),
+                          counted(info.gpus, "GPU"));
   } else {
     const auto [found, fresh] = middles.try_emplace(job.pool);
     if (fresh) found->second = middle(job.pool);

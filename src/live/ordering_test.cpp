@@ -56,7 +56,7 @@ TEST_CASE("an order is set once for a job, and undone as it was") {
   CHECK(house.site.see("1").order == 1000);
   CHECK(house.site.calls().size() == 1);
   CHECK(house.actions() == "set_order verified");
-  CHECK(house.book().at(1).why.front() == "expected to run for 60 s on 1 GPUs");
+  CHECK(house.book().at(1).why.front() == "expected to run for 60 s on 1 GPU");
   house.look();
   CHECK(house.site.calls().size() == 1);
   CHECK(house.decide(Decided::What::undo, 1).has_value());

@@ -40,7 +40,7 @@ void StudyQueue::forget(std::uint64_t attempt) {
 std::vector<StudyQueue::Key> StudyQueue::give_up(SimTime now) {
   std::vector<Key> silent;
   for (const auto& [number, out] : out_) {
-    if (now - out.since < options_.given_up) break;  // nor are those that came later
+    if (now - out.asked < options_.given_up) break;  // nor are those that came later
     silent.push_back(out.key);
   }
   for (const Key& key : silent) {
@@ -63,17 +63,17 @@ std::vector<StudyQueue::Due> StudyQueue::take(SimTime now) {
   return due;
 }
 
-std::optional<StudyQueue::Key> StudyQueue::returned(std::uint64_t number) {
+std::optional<StudyQueue::Answered> StudyQueue::returned(std::uint64_t number) {
   const auto found = out_.find(number);
   if (found == out_.end()) {
     ++counts_.late;
     return std::nullopt;
   }
-  const Key key = found->second.key;
-  busy_.erase(key);
+  const Answered answered = found->second;
+  busy_.erase(answered.key);
   out_.erase(found);
   ++counts_.made;
-  return key;
+  return answered;
 }
 
 bool StudyQueue::again(const Key& key, SimTime now) {
@@ -86,7 +86,7 @@ bool StudyQueue::again(const Key& key, SimTime now) {
 
 SimTime StudyQueue::next() const {
   SimTime next = never;
-  if (!out_.empty()) next = out_.begin()->second.since + options_.given_up;
+  if (!out_.empty()) next = out_.begin()->second.asked + options_.given_up;
   if (out_.size() >= options_.most_out) return next;
   for (const Wishes& wishes : wishes_)
     if (!wishes.empty()) next = std::min(next, wishes.begin()->first);

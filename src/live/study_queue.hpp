@@ -49,8 +49,12 @@ class StudyQueue {
   };
   /// To be made now. They are out from now on.
   std::vector<Due> take(SimTime now);
+  struct Answered {
+    Key key;
+    SimTime asked;
+  };
   /// Its answer has come; nothing: nobody waits for it any more.
-  std::optional<Key> returned(std::uint64_t number);
+  std::optional<Answered> returned(std::uint64_t number);
   /// Its answer was an error that may pass: it is wanted again, unless that was tried often.
   bool again(const Key& key, SimTime now);
   /// It went well: earlier errors count no more.
@@ -61,10 +65,6 @@ class StudyQueue {
   [[nodiscard]] std::size_t waiting() const { return when_.size(); }
 
  private:
-  struct Out {
-    Key key;
-    SimTime since;
-  };
   using Wishes = std::set<std::pair<SimTime, Key>>;
   [[nodiscard]] static std::size_t urgency(const Key& key) {
     return key.what == Study::What::failure ? 0 : key.what == Study::What::code ? 1 : 2;
@@ -72,11 +72,11 @@ class StudyQueue {
   void drop(const Key& key);
 
   Options options_;
-  std::array<Wishes, 3> wishes_;       // by urgency
-  std::map<Key, SimTime> when_;        // of each wish
-  std::map<std::uint64_t, Out> out_;   // by number
-  std::map<Key, std::uint64_t> busy_;  // numbers of those that are out
-  std::map<Key, int> tries_;           // that came to nothing
+  std::array<Wishes, 3> wishes_;           // by urgency
+  std::map<Key, SimTime> when_;            // of each wish
+  std::map<std::uint64_t, Answered> out_;  // by number
+  std::map<Key, std::uint64_t> busy_;      // numbers of those that are out
+  std::map<Key, int> tries_;               // that came to nothing
   std::uint64_t numbers_ = 0;
   Counts counts_;
 };

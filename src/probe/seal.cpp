@@ -6,10 +6,13 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <type_traits>
+#include <utility>
 
 #include "base/characters.hpp"
 #include "base/json_reader.hpp"
 #include "base/text.hpp"
+#include "base/whole_number.hpp"
 #include "tree/hmac.hpp"
 
 namespace schedmate::probe {
@@ -32,14 +35,14 @@ std::string proof_of(const Message& message, std::string_view key) {
 
 template <class Value>
 Result<Value> field(const Document& document, const char* name) {
-  const auto found = document.find(name);
-  const bool fits = found != document.end() &&
-                    (std::is_same_v<Value, std::string>     ? found->is_string()
-                     : std::is_same_v<Value, std::uint64_t> ? found->is_number_unsigned()
-                                                            : found->is_number_integer());
-  if (!fits)
-    return fail(ErrorCode::invalid, fmt::format("\"{}\" is absent or of no such kind", name));
-  return found->template get<Value>();
+  const Document& found = part(document, name);
+  if constexpr (std::is_same_v<Value, std::string>) {
+    if (found.is_string()) return found.get<std::string>();
+  } else {
+    if (const auto number = whole_number(found); number && std::in_range<Value>(*number))
+      return static_cast<Value>(*number);
+  }
+  return fail(ErrorCode::invalid, fmt::format("\"{}\" is absent or of no such kind", name));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "base/error_document.hpp"
 #include "base/json_reader.hpp"
 #include "base/text.hpp"
+#include "base/whole_number.hpp"
 #include "base/words.hpp"
 
 namespace schedmate::reader {
@@ -42,8 +43,7 @@ Result<void> read_path(const Document& value, std::string_view name, std::string
 }
 
 Result<std::int64_t> read_whole(const Document& value, std::string_view name, std::int64_t most) {
-  const bool huge = value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX;
-  const std::int64_t number = value.is_number_integer() && !huge ? value.get<std::int64_t>() : -1;
+  const std::int64_t number = whole_number(value).value_or(-1);
   if (number < 0 || number > most)
     return wrong(name, fmt::format("must be a whole number from 0 to {}", most));
   return number;
@@ -220,7 +220,7 @@ Result<Numbered> read_request(std::string_view line) {
   if (!id || *id == 0) return fail(ErrorCode::invalid, "a request needs an id of at least 1");
   const auto what = read_what(*document);
   if (!what) return tl::unexpected(what.error());
-  auto request = read_members(*what, *document, {"id", "what", "user"});
+  auto request = read_members(*what, *document, {"id", "what", "user", "models"});
   if (!request) return tl::unexpected(request.error());
   const auto user = document->find("user");
   if (user == document->end()) return wrong("user", "is missing: whose rights it is read with");
@@ -228,6 +228,10 @@ Result<Numbered> read_request(std::string_view line) {
     return tl::unexpected(read.error());
   if (request->user.empty() || !is_printable(request->user))
     return wrong("user", "must be the name of a user, or a uid");
+  if (const auto models = document->find("models"); models != document->end()) {
+    if (!models->is_boolean()) return wrong("models", "must be true or false");
+    request->models = models->get<bool>();
+  }
   return Numbered{*id, std::move(*request)};
 }
 
@@ -249,6 +253,7 @@ std::string request_line(const Numbered& asked) {
   const Request& request = asked.request;
   const Request plain;
   Document made{{"id", asked.id}, {"user", request.user}, {"what", name_of(request.what)}};
+  if (request.models) made["models"] = true;
   const auto put = [&](const char* name, const std::string& value, const std::string& usual) {
     if (value != usual) made[name] = value;
   };

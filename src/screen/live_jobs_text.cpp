@@ -55,9 +55,16 @@ std::string lasted(const Document& job, Instant now_s) {
   return begin && end ? length_of(*end - *begin) : unknown_cell;
 }
 
+/// What waits for people: when they decide is not foreseen. "": nothing does.
+std::string held_up(const std::string& by) {
+  if (by == "approval") return "waits for approval";
+  return by == "mode" ? "nobody starts jobs" : "";
+}
+
 std::string expected(const Document& job, Instant now_s, const ScreenStyle& style) {
   const Document& eta = part(job, "eta");
   if (waits(job)) {
+    if (const std::string by = held_up(word(job, "held_up_by")); !by.empty()) return by;
     const std::string start = foreseen(part(eta, "start_s"), now_s, style);
     return start.empty() ? unknown_cell : "starts " + start;
   }
@@ -228,6 +235,9 @@ std::string live_eta_text(const Document& job, std::optional<std::int64_t> now_s
   if (!runs(job) && !waits(job))
     return fmt::format("job {}, {}, {}\n", word(job, "id"), word(job, "state"),
                        expected(job, now_s, style));
+  if (const std::string by = held_up(word(job, "held_up_by")); waits(job) && !by.empty())
+    return text +
+           fmt::format("  {}; when is not foreseen (schedmate why {})\n", by, word(job, "id"));
   if (!eta.is_object()) return text + "  nothing is foreseen yet\n";
   if (const auto start = foreseen(part(eta, "start_s"), now_s, style); waits(job) && !start.empty())
     text += fmt::format("  starts     {}\n", start);
@@ -253,8 +263,7 @@ std::string live_why_text(const Document& why, std::optional<std::int64_t> now_s
   } else if (word(why, "state") == "pending") {
     text += "  why        nothing is foreseen yet; the daemon looks again each second\n";
   }
-  // When people decide is not foreseen.
-  if (const std::string by = word(block, "reason"); by == "approval" || by == "mode") return text;
+  if (!held_up(word(block, "reason")).empty()) return text;
   const Document& eta = part(why, "eta");
   if (const auto start = foreseen(part(eta, "start_s"), now_s, style); !start.empty())
     text += fmt::format("  starts     {}\n", start);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/text.hpp"
 #include "screen/live_jobs_text.hpp"
@@ -77,6 +78,23 @@ TEST_CASE("documents that say anything are shown") {
       Document document = recorded;
       int budget = 120;
       with_each_replaced(document, document, other, budget);
+    }
+  }
+}
+
+TEST_CASE("a job that waits for people is not said to start") {
+  Document job = answers()["GET /api/v1/jobs"]["jobs"].at(1);
+  REQUIRE(job["state"] == "pending");
+  REQUIRE(live_eta_text(job, 1'764'126'000, eighty()).contains("starts"));
+  for (const auto& [by, words] :
+       {std::pair{"approval", "waits for approval"}, std::pair{"mode", "nobody starts jobs"}}) {
+    job["held_up_by"] = by;
+    for (const std::string& text : {live_jobs_text({job}, 1'764'126'000, eighty(), 0),
+                                    live_job_text(job, 1'764'126'000, eighty()),
+                                    live_eta_text(job, 1'764'126'000, eighty())}) {
+      CHECK(text.contains(words));
+      CHECK_FALSE(text.contains("starts in"));
+      CHECK_FALSE(text.contains("starts now"));
     }
   }
 }

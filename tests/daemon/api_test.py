@@ -25,13 +25,14 @@ def in_shadow(daemon, trace):
            and site.ask("GET", f"/api/v1/actions?limit=1&cursor={paged['next']}")[1]["actions"][0]["id"] == paged["next"] - 1)
     for path in ("jobs?limit=-5", "jobs?limit=0", "actions?limit=0", "actions?cursor=abc", "actions?cursor=0", "audit?limit=-1"):
         status, error = site.ask("GET", "/api/v1/" + path)
-        expect(f"{path}: {error['message']}", status == 400 and path.split("?")[1].split("=")[0] in error["message"])
+        expect(f"{path}: {error.get('message')}", status == 400 and path.split("?")[1].split("=")[0] in error["message"])
     step = newest[0]["steps"][0]
     entry = site.ask("GET", "/api/v1/audit?since=-1")[1]["entries"][0]
     expect("times of steps and of the chain are in words, too",
-           all(each["when"] == time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(each["when_s"])) for each in (step, entry)))
-    why = site.ask("GET", f"/api/v1/jobs/{site.ask('GET', '/api/v1/jobs?state=pending')[1]['jobs'][0]['id']}/why")[1]["blocked_by"]
-    expect(f"why nobody starts it: {why['text']}", why["reason"] == "mode" and "mode.order is shadow" in why["text"])
+           all(each.get("when") == time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(each["when_s"])) for each in (step, entry)))
+    pending = site.ask("GET", "/api/v1/jobs?state=pending")[1]["jobs"][0]
+    why = site.ask("GET", f"/api/v1/jobs/{pending['id']}/why")[1]["blocked_by"]
+    expect(f"why nobody starts it: {why['text']}", pending["held_up_by"] == why["reason"] == "mode" and "mode.order is shadow" in why["text"])
     told = site.ask("GET", "/api/v1/cluster")[1]
     expect("the cluster tells who asks, and the modes", told["caller"]["role"] == "operator" and told["modes"]["order"] == "shadow" and told["name"] == "venus"
            and told["actions_waiting"] == 0)
@@ -90,6 +91,8 @@ def by_approval(daemon, trace):
     expect("its start and end are in order", eta["start_s"]["p10"] <= eta["start_s"]["p90"] <= eta["end_s"]["p90"])
     why = site.ask("GET", job + "/why")[1]["blocked_by"]
     expect(f"why it waits: {why['text']}", why["reason"] == "approval" and why["action"] == action["id"])
+    in_list = [each for each in site.ask("GET", "/api/v1/jobs?state=pending")[1]["jobs"] if each["id"] == action["call"]["job"]]
+    expect("the job says so, too", [each["held_up_by"] for each in (*in_list, site.ask("GET", job)[1])] == ["approval"] * 2)
     for query in ("state=waiting&limit=1", "state=planned", "state=shadowed&limit=1"):
         found = site.ask("GET", "/api/v1/actions?" + query)[1]["actions"]
         expect(f"a state is looked for before the page is cut: {query}", len(found) == query.startswith("state=waiting"))

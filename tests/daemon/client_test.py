@@ -70,7 +70,7 @@ def reading(site, client):
     expect("jobs: the job is there", re.search(rf"^{job} .*pending", client.text("jobs", "--limit", "0"), re.M))
     expect("jobs --json is the daemon's document", client.json("jobs", "--limit", "2")["schema"] == "schedmate.jobs.v1")
     expect("jobs of nobody", client.text("jobs", "--user", "nobody") == "no jobs\n")
-    expect("jobs in words", "starts" in client.text("jobs", "--state", "pending"))
+    expect("jobs in words: what waits for an operator is not said to start", re.search(rf"^{job} .*waits for approval", client.text("jobs", "--state", "pending", "--limit", "0"), re.M))
     expect("cluster", "GPUs" in client.text("cluster") and client.json("cluster")["nodes"])
     expect("a row for each node", "vcEwI-0" in client.text("cluster", "--nodes"))
     expect("job", client.text("job", job).startswith(f"job {job}, pending"))
@@ -78,7 +78,8 @@ def reading(site, client):
     why = client.text("why", job)
     expect("why says that an operator is waited for, and foresees nothing", f"(action {first['id']})" in why and "starts" not in why
            and client.json("why", job)["job_id"] == job)
-    expect("eta", "starts" in client.text("eta", job) and client.json("eta", job)["samples"])
+    eta = client.text("eta", job)
+    expect("nor by eta", "waits for approval" in eta and "starts" not in eta and client.json("eta", job)["samples"])
     expect("eta of all", job in client.text("eta", "--limit", "0") and client.json("eta")["jobs"])
     expect("actions", f"job {job}" in client.text("actions", "--limit", "0"))
     found = client.json("actions", "--state", "waiting", "--limit", "1")
@@ -270,6 +271,15 @@ def submitted_once(client):
     expect("two calls with one key", len(keys) == 2 and keys[0] == keys[1] and len(keys[0]) == 32)
 
 
+def not_read(client):
+    """Why the daemon has read nothing of a job is said."""
+    job = {"schema": "schedmate.job.v1", "id": "s1", "state": "failed", "note": "nothing is read", "progress": None, "diagnosis": None, "advice": None}
+    with answering(reply(json.dumps(job).encode())) as address:
+        for command, part in (("diagnose", "diagnosis"), ("track", "progress"), ("advise", "advice")):
+            client.ends(3, f"no {part} of job s1 (state failed): nothing is read; give its", command, "s1", "--address", address)
+        client.ends(3, "of job s1: nothing is read", "ask", "s1", "how fast is it?", "--address", address)
+
+
 def endless_drops(connection):
     connection.sendall(HEAD % b"application/json")
     while True:
@@ -294,6 +304,7 @@ def main():
         tokens(site, client, port)
         daemon = watching(site, client, daemon)
         submitted_once(client)
+        not_read(client)
         strange_answers(client)
     finally:
         daemon.kill()

@@ -91,7 +91,7 @@ def repeated(site):
     again, second = submit(site, {"token": "again-1"}, token=site.tokens["ann"])
     expect("a key is the same in the body", again == 200 and second["id"] == first["id"])
     again, second = submit(site, headers=key, token=site.tokens["ann"])
-    expect("a repeat is the same submission", (status, again) == (202, 200) and first["id"] == second["id"])
+    expect("a repeat is the same submission, 1.0 GPUs, too", submit(site, {"gpus": 1.0, "run_s": 5.0}, headers=key, token=site.tokens["ann"])[1]["id"] == first["id"] and (status, again) == (202, 200) and first["id"] == second["id"])
     other = submit(site, headers=key, token=site.tokens["bob"])
     expect("the key of another is another's", other[0] == 202 and other[1]["id"] != first["id"])
     wrong = submit(site, {"gpus": 2}, headers=key, token=site.tokens["ann"])

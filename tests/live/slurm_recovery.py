@@ -95,8 +95,9 @@ def lost_gpu(site):
 
 def humans_win(site):
     job, node = lost_gpu(site)
+    drain = [each["id"] for each in site.actions("drain_node") if each["state"] == "verified"][-1]
     slurm("scontrol", "update", f"NodeName={node}", "State=RESUME")
-    site.wait(lambda: [each["state"] for each in site.actions("drain_node")][-1] == "superseded", "a person resumes the node: superseded")
+    site.wait(lambda: site.ask("GET", f"/api/v1/actions/{drain}")[1]["state"] == "superseded", "a person resumes the node: superseded")
     site.break_gpu(node)
     time.sleep(4)
     expect("it is not drained again", "DRAIN" not in node_state(node)[0])

@@ -9,6 +9,8 @@ import time
 CHECKS = (pathlib.Path(__file__).parent / "checks.js").read_text()
 AXE = pathlib.Path(os.environ.get("SCHEDMATE_AXE") or pathlib.Path(__file__).resolve().parents[2] / "build/axe/axe.min.js")
 
+SIZES = {"narrow": (360, 740), "usual": (1280, 900), "wide": (3840, 2160)}
+
 
 def fail(what):
     raise SystemExit(f"FAILED: {what}")
@@ -46,6 +48,8 @@ class Browser:
         self.driver = webdriver.Chrome(service=Service(driver), options=options)
         self.driver.set_script_timeout(30)
         self.driver.set_page_load_timeout(60)
+        # Without the focus, a page is told of none.
+        self.driver.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})
 
     def close(self):
         self.driver.quit()
@@ -81,6 +85,10 @@ class Browser:
 
     def has(self, text, seconds=20, selector="main"):
         return self.until("(document.querySelector(arguments[1])?.innerText ?? '').includes(arguments[0])", f"'{text}' in {selector}", seconds, text, selector)
+
+    def settled(self):
+        """All parts of the view have been read."""
+        self.until("document.getElementById('who').textContent && !/reading|not read yet/i.test(document.querySelector('main').innerText)", "all is read")
 
     def keys(self, *names):
         from selenium.webdriver.common.action_chains import ActionChains

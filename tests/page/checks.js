@@ -87,4 +87,9 @@ while (walker.nextNode()) {
 
 // --- the size of the screen -------------------------------------------------------------------
 if (document.documentElement.scrollWidth > innerWidth + 1) found.push(`wider than the screen: ${document.documentElement.scrollWidth} of ${innerWidth}`);
+// Names may be cut, and tables be wider than a phone; not what one came for.
+for (const element of all("header nav, table.jobs td.expected, table.jobs td.state, table.jobs td.progress"))
+  if (element.scrollWidth > element.clientWidth + 1) found.push(`cut: ${what(element)}`);
+for (const element of all(".scroll, .panel"))
+  if (innerWidth > 1000 && !element.closest("details") && element.scrollWidth > element.clientWidth + 1) found.push(`wider than its place: ${name_of(element).slice(0, 40)}, ${element.scrollWidth} of ${element.clientWidth}`);
 return [...new Set(found)];

@@ -35,7 +35,7 @@ def job(number, draws, state=None, user=None, name=None):
     ended = None if state in ("pending", "running") else min(NOW - 10, started + draws.randrange(30, 80_000))
     made = {"id": str(number), "name": name or draws.choice(NAMES) + f"-{draws.randrange(100)}", "user": user or draws.choice(USERS), "partition": f"vc{number % 5}",
             "state": state, "gpus": draws.choice([1, 1, 2, 4, 8, 8, 16]), "nodes": [], "held": state == "pending" and draws.random() < 0.05, "restarts": 0,
-            "eta": None, "health": None, "verdict": None, "progress": None}
+            "eta": None, "held_up_by": None, "health": None, "verdict": None, "progress": None}
     timed(made, submitted=submitted, started=started, ended=ended)
     if state == "running":
         made["eta"] = {"start_s": None, "end_s": quantiles(draws, draws.randrange(60, 90_000), draws.randrange(60, 30_000)), "as_of_s": NOW, "samples": 60, "by": "last_k"}

@@ -9,7 +9,7 @@ import time
 import urllib.error
 import urllib.request
 
-from browser import Browser, expect
+from browser import SIZES, Browser, expect
 from real_site import PageSite
 
 
@@ -40,6 +40,7 @@ def served(site):
 
 
 def sign_in(browser, site, role, route="#/cluster"):
+    browser.open(site.address)
     browser.run("sessionStorage.clear()")
     browser.open(site.address + route)
     browser.until("document.getElementById('token-dialog').open", "it asks who is there")
@@ -76,20 +77,46 @@ def followed(browser, site, each):
         }
       })().catch((error) => done(String(error)));""")
     expect(f"a job that the daemon tells of is on view after {took} s", isinstance(took, float) and took < 2, took)
-    for route, words in (("#/cluster", "Needs attention"), ("#/actions", "Audit chain"), ("#/ledger", "Ledger")):
-        browser.go(route)
-        browser.has(words)
-        time.sleep(0.5)
-        wrong = browser.wrong() + browser.axe()
-        browser.picture(f"real{route[2:]}")
-        expect(f"{route}: nothing is wrong", not wrong, wrong)
-    browser.go("#/jobs?q=state:active")
-    browser.until("document.querySelector('table.jobs tbody:not(.gap) a')", "a job")
-    browser.click("table.jobs tbody:not(.gap) a")
-    browser.has("Submitted")
-    wrong = browser.wrong()
-    expect("one job: nothing is wrong", not wrong, wrong)
     expect("the console is silent", not (said := browser.complaints(401, 501)), said)
+
+
+def job_of(site, state):
+    """One that stays so for long: the last to be foreseen to end."""
+    jobs = site.ask("GET", f"/api/v1/jobs?state={state}")[1]["jobs"]
+    return "#/jobs/" + max(jobs, key=lambda each: (each["eta"] or {}).get("end_s", {}).get("p50") or 0)["id"]
+
+
+def look(browser, name, route, words):
+    """At three sizes, light and dark."""
+    browser.go(route)
+    for scheme in ("light", "dark"):
+        browser.colours(scheme)
+        for size, shape in SIZES.items():
+            browser.size(*shape)
+            browser.has(words)
+            browser.settled()
+            time.sleep(0.1)
+            wrong = browser.wrong() + browser.axe()
+            browser.picture(f"real_{name}_{size}_{scheme}")
+            expect(f"{name}, {size}, {scheme}: nothing is wrong", not wrong, wrong)
+    browser.colours("light")
+    browser.size(*SIZES["usual"])
+    expect(f"{name}: the console is silent", not (said := browser.complaints(401)), said)
+
+
+def every_view(browser, site, busy):
+    sign_in(browser, site, "operator")
+    action = site.ask("GET", "/api/v1/actions?state=waiting&limit=1")[1]["actions"][0]
+    look(browser, "waiting", f"#/jobs/{action['call']['job']}", "its start waits for an operator")
+    look(browser, "actions", f"#/actions/{action['id']}", "What came of it")
+    # A cluster that starts jobs itself, days later.
+    sign_in(browser, busy, "operator")
+    look(browser, "cluster", "#/cluster", "Over time")
+    look(browser, "jobs", "#/jobs", "jobs")
+    look(browser, "running", job_of(busy, "running"), "Started")
+    look(browser, "failed", job_of(busy, "failed"), "Attempts")
+    look(browser, "ledger", "#/ledger", "How it is counted")
+    sign_in(browser, site, "operator")
 
 
 def decided(browser, site):
@@ -154,7 +181,9 @@ def main():
     daemon, trace, folder = sys.argv[1:4]
     browser = Browser(folder)
     site = PageSite(daemon, trace, 20_000, 'speed = 600\n[order]\npolicy = "backfill_easy"\n[mode]\norder = "approve"\n')
+    busy = PageSite(daemon, trace, 20_000, 'speed = 5000\npolicy = "backfill_easy"\n[order]\npolicy = "schedmate"\n')
     try:
+        busy_daemon = busy.start()
         each = site.start()
         site.wait(site.answers, "it answers")
         served(site)
@@ -162,14 +191,18 @@ def main():
         browser.open(site.address)
         followed(browser, site, each)
         decided(browser, site)
+        every_view(browser, site, busy)
         each = gone_and_back(browser, site, each)
         seen_by_role(browser, site)
         each.terminate()
         each.wait()
         from_folder(site, daemon)
+        busy_daemon.terminate()
+        busy_daemon.wait()
     finally:
         browser.close()
         site.end()
+        busy.end()
 
 
 main()

@@ -7,10 +7,13 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <limits>
+#include <map>
 #include <optional>
 #include <schedmate/action.hpp>
 #include <schedmate/connector.hpp>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -74,6 +77,15 @@ struct Blamed {
   std::string node;
 };
 
+using AttemptKey = std::tuple<std::string, SimTime, std::int64_t>;  ///< id, submission, restarts
+
+/// The log of an attempt that was looked at.
+struct Written {
+  Millis stands_from = std::numeric_limits<Millis>::max();  ///< it shows no steps from then on
+  bool damaged = false;  ///< cut, moved away, or lied at some time
+  bool lied = false;
+};
+
 struct Violation {
   std::string rule;  ///< one word
   std::string what;  ///< one sentence
@@ -107,8 +119,11 @@ class Book {
   std::vector<Life> lives;
   std::vector<Tested> tests;
   std::vector<Blamed> blames;
-  std::int64_t halves = 0;  ///< tests of half of the nodes of a test that failed
-  std::int64_t found = 0;   ///< drains that rest on such a test and a log
+  std::map<AttemptKey, Written> logs;
+  bool clock_jumped = false;
+  std::int64_t hangs = 0, restarted = 0;  ///< jobs that hang: owners told, restarts planned
+  std::int64_t halves = 0;                ///< tests of half of the nodes of a test that failed
+  std::int64_t found = 0;                 ///< drains that rest on such a test and a log
 
  private:
   bool traces_;

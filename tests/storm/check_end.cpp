@@ -26,6 +26,10 @@ std::int64_t marked(std::string_view text) {
   return number;
 }
 
+bool is_of_hang(const Action& action) {
+  return !action.why.empty() && action.why.front().starts_with("rule hung");
+}
+
 }  // namespace
 
 std::string Inspector::unsettled(const Daemon& daemon) const {
@@ -95,6 +99,7 @@ void Inspector::at_end(Daemon& daemon) {
   check_outcomes(records);
   check_undone(records);
   check_failures(daemon, records);
+  check_hangs(records);
   check_views(daemon, records);
 }
 
@@ -164,7 +169,7 @@ void Inspector::check_failures(const Daemon& daemon, const Records& records) {
       return accuse("failures", fmt::format("action {} ({}) is about a test of nodes", action.id,
                                             text_of(action.call)));
     const bool of_failure = action.call.kind == ActionKind::notify && !action.why.empty() &&
-                            action.why.front().starts_with("rule ");
+                            action.why.front().starts_with("rule ") && !is_of_hang(action);
     if (of_failure &&
         !told.insert({action.call.job, action.call.submitted, action.call.restarts}).second)
       return accuse("failures", fmt::format("the failure of job {} is dealt with twice (action {})",
@@ -172,6 +177,31 @@ void Inspector::check_failures(const Daemon& daemon, const Records& records) {
   }
   if (expects_answers_) check_no_failure_forgotten(records, told);
   if (auto failure = unhandled_failure(daemon); !failure.empty()) accuse("failures", failure);
+}
+
+/// Owners are told of a hang once, and a job is restarted once, while its log truly shows no steps.
+void Inspector::check_hangs(const Records& records) {
+  std::map<std::pair<AttemptKey, ActionKind>, int> seen;
+  for (const Action& action : records.actions) {
+    if (!is_of_hang(action)) continue;
+    const AttemptKey attempt{action.call.job, action.call.submitted, action.call.restarts};
+    const bool tells = action.call.kind == ActionKind::notify;
+    ++(tells ? book_.hangs : book_.restarted);
+    const auto log = book_.logs.find(attempt);
+    if (log == book_.logs.end())
+      return accuse("hangs",
+                    fmt::format("nobody has read the log of job {}, and it is said to hang "
+                                "(action {})",
+                                action.call.job, action.id));
+    const Written& written = log->second;
+    if (!book_.clock_jumped && !written.lied &&
+        action.steps.front().when < Timeline::clock_at(written.stands_from))
+      return accuse("hangs", fmt::format("job {} makes steps, and is said to hang (action {})",
+                                         action.call.job, action.id));
+    if (++seen[{attempt, action.call.kind}] > 1 && !book_.clock_jumped && !written.damaged)
+      return accuse("hangs", fmt::format("the hang of job {} is dealt with twice (action {})",
+                                         action.call.job, action.id));
+  }
 }
 
 /// The loop's views against a scan of the cluster and of the journal.

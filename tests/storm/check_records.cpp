@@ -50,11 +50,14 @@ bool is_alone(const Holders& holders, const ActionCall& call) {
          std::ranges::none_of(of_partner, [&](const Gpu& gpu) { return own.contains(gpu); });
 }
 
-Records::Entry entry_of(const std::string& text) {
-  const auto entry = nlohmann::json::parse(text);
-  return {.action = entry.value("action", std::int64_t{0}),
-          .what = entry.contains("what") ? entry.value("what", "") : entry.value("state", ""),
-          .when = at(entry.value("when_s", std::int64_t{0}))};
+/// Nothing: a damaged one.
+std::optional<Records::Entry> entry_of(const std::string& text) {
+  const auto entry = nlohmann::json::parse(text, nullptr, false);
+  if (!entry.is_object()) return std::nullopt;
+  return Records::Entry{
+      .action = entry.value("action", std::int64_t{0}),
+      .what = entry.contains("what") ? entry.value("what", "") : entry.value("state", ""),
+      .when = at(entry.value("when_s", std::int64_t{0}))};
 }
 
 }  // namespace
@@ -63,12 +66,14 @@ void Inspector::recording(Daemon& daemon, const journal::Batch& batch) {
   if (daemon.journal().epoch() < site_.epoch) return;  // it will be refused
   if (!batch.actions.empty()) planned_ = batch.actions.back().id;
   check_orders(batch);
+  check_alone(daemon, batch);
   if (std::ranges::any_of(batch.actions, starts_by_policy)) check_gpus(daemon, batch);
 }
 
 /// An order that somebody else has set counts at once for the daemon that reads it, and for all
 /// later ones when that daemon reads again: by then it is on record.
 void Inspector::reading(const Daemon& daemon) {
+  look_for_others(daemon);
   if (std::exchange(read_by_, daemon.life()) == daemon.life()) left_alone_.merge(foreign_);
   foreign_.clear();
   for (const SeenNode& node : daemon.listing()->nodes)
@@ -174,8 +179,11 @@ bool Inspector::archive(sqlite::Database& database) {
   {
     sqlite::Query rows(database,
                        "SELECT sequence, entry FROM audit WHERE sequence > ? ORDER BY sequence");
-    for (rows.bind(last); rows.next(); archive_.last_entry = rows.integer(0))
-      archive_.entries.push_back(entry_of(rows.text(1)));
+    for (rows.bind(last); rows.next(); archive_.last_entry = rows.integer(0)) {
+      auto entry = entry_of(rows.text(1));
+      if (!entry) return false;
+      archive_.entries.push_back(std::move(*entry));
+    }
   }
   {
     sqlite::Query rows(database,

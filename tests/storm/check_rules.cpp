@@ -3,10 +3,15 @@
 /// Caps, breaker, witnesses and outcomes, recounted from the journal and the truth of the world.
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
+#include <optional>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include "tests/storm/inspector.hpp"
+#include "tests/storm/people.hpp"
 
 namespace schedmate::storm {
 namespace {
@@ -25,6 +30,17 @@ SimTime reached_at(const Action& action, ActionState state) {
   for (const ActionStep& step : action.steps)
     if (step.state == state) return step.when;
   return never;
+}
+
+/// The first of the tests of which a half was tested, and so on; when it was planned. Nothing: no
+/// half was.
+std::optional<SimTime> tested_since(const Records& records, const Action& drain) {
+  constexpr std::string_view begin = "half of the nodes of test ";
+  for (const std::string& line : drain.why)
+    if (line.starts_with(begin))
+      if (const Action* const test = records.find(std::atoll(line.c_str() + begin.size())))
+        return test->steps.front().when;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -127,20 +143,20 @@ bool Inspector::was_dead(const ActionCall& call, SimTime when) const {
   });
 }
 
-/// A log had blamed it, and it was bad when it failed a test of itself alone.
-bool Inspector::was_found(const std::string& node, SimTime when) const {
+/// A log had blamed it before, and it was bad when it failed a test of itself alone.
+bool Inspector::was_found(const std::string& node, SimTime from, SimTime when) const {
   constexpr Seconds read_late{900};
-  const auto before = [&](Millis then) {
+  const auto within = [&](Millis then, SimTime first, SimTime last) {
     const SimTime instant = Timeline::clock_at(then);
-    return instant - jumps <= when && when <= instant + read_late + jumps;
+    return first - read_late - jumps <= instant && instant <= last + jumps;
   };
   return std::ranges::any_of(book_.tests,
                              [&](const Tested& test) {
                                return test.nodes == std::vector{node} && test.failed &&
-                                      test.truly_bad && before(test.when);
+                                      test.truly_bad && within(test.when, when, when);
                              }) &&
          std::ranges::any_of(book_.blames, [&](const Blamed& blame) {
-           return blame.node == node && before(blame.when);
+           return blame.node == node && within(blame.when, from, when);
          });
 }
 
@@ -161,13 +177,43 @@ void Inspector::check_witnesses(const Records& records) {
     if (had) continue;
     const bool other = kind == ActionKind::requeue_excluding
                            ? was_dead(action.call, planned)
-                           : was_found(action.call.nodes.front().node, planned);
+                           : was_found(action.call.nodes.front().node,
+                                       tested_since(records, action).value_or(planned), planned);
     if (kind == ActionKind::drain_node && other) ++book_.found;
     if (!other)
       return accuse("two_witnesses",
                     fmt::format("action {} ({}) was planned without two true witnesses", action.id,
                                 storm::text_of(action.call)));
   }
+}
+
+/// One that it has not read before is there between two readings of this daemon.
+void Inspector::look_for_others(const Daemon& daemon) {
+  std::set<std::string> marks;
+  for (const SeenNode& node : daemon.listing()->nodes)
+    if (node.reason.starts_with(marks_elsewhere)) marks.insert(node.reason);
+  const bool watched = std::exchange(watched_by_, daemon.life()) == daemon.life();
+  if (watched && !std::ranges::includes(elsewhere_, marks)) warned_ = {daemon.life(), site_.wall()};
+  elsewhere_ = std::move(marks);
+}
+
+/// Since then it intends nothing but to take back what it did, until it says that it acts again.
+void Inspector::check_alone(const Daemon& daemon, const journal::Batch& batch) {
+  const auto acts_again = [](const journal::Remark& each) { return each.what == "acting again"; };
+  if (std::ranges::any_of(batch.remarks, acts_again)) warned_.reset();
+  if (!warned_ || warned_->life != daemon.life()) return;
+  const auto intends = [&](std::int64_t id, const ActionStep& step) {
+    if (step.state == ActionState::intended && step.when > warned_->when)
+      accuse("one_instance",
+             fmt::format("action {} is intended, and another instance was seen to act", id));
+  };
+  for (const Action& action : batch.actions) {
+    const ActionKind kind = action.call.kind;
+    if (action.undoes != 0 || kind == ActionKind::undrain_node || kind == ActionKind::release)
+      continue;
+    for (const ActionStep& step : action.steps) intends(action.id, step);
+  }
+  for (const journal::NewStep& each : batch.steps) intends(each.action, each.step);
 }
 
 }  // namespace schedmate::storm

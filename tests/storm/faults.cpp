@@ -31,10 +31,12 @@ constexpr std::array<Row, fault_kinds> rows = {{
     {controller_restarts, "controller_restarts", "the cluster answers nothing for a while"},
     {node_dies, "node_dies", "a node dies, and comes back later"},
     {node_flaps, "node_flaps", "a node goes and comes within seconds, several times"},
-    {node_bad, "node_bad", "a node is truly bad: two witnesses say so, or only logs and tests"},
+    {node_bad, "node_bad", "a node is truly bad, and two witnesses say so"},
+    {probe_silent, "probe_silent", "no witness says so: only logs and tests show it"},
     {ids_reused, "ids_reused", "a new job has the id of one that is gone"},
     {short_memory, "short_memory", "the cluster soon forgets jobs that ended"},
     {jobs_fail, "jobs_fail", "jobs fail"},
+    {job_hangs, "job_hangs", "a long job makes no steps any more"},
     {human_drains, "human_drains", "a human drains a node"},
     {human_undrains, "human_undrains", "a human puts a node back, whosever drain it is"},
     {human_takes_over, "human_takes_over", "a human puts a mark of theirs on a drain or hold"},
@@ -55,6 +57,9 @@ constexpr std::array<Row, fault_kinds> rows = {{
     {study_late, "study_late", "it answers when nobody waits any more"},
     {study_fails, "study_fails", "it cannot read them, for now or for good"},
     {study_lies, "study_lies", "the log of a failed job lies about its cause"},
+    {log_truncated, "log_truncated", "a log is cut while it is written"},
+    {log_rotated, "log_rotated", "a log is moved away while it is written"},
+    {log_lies, "log_lies", "a log shows senseless progress"},
     {test_lies, "test_lies", "a test says the opposite, but of no node that a log blames wrongly"},
     {test_hangs, "test_hangs", "a test of nodes does not come to its end"},
     {operator_approves, "operator_approves", "an operator approves"},
@@ -77,6 +82,7 @@ constexpr std::array<Row, fault_kinds> rows = {{
     {new_modes, "new_modes", "other modes after a restart"},
     {clock_forward, "clock_forward", "the daemon's clock jumps forwards"},
     {clock_back, "clock_back", "the daemon's clock jumps backwards"},
+    {other_instance, "other_instance", "another SchedMate drains a node"},
 }};
 static_assert(std::ranges::all_of(all_faults, [](Fault fault) {
   return rows[static_cast<std::size_t>(fault)].fault == fault;

@@ -35,9 +35,11 @@ enum class Fault : std::uint8_t {
   node_dies,
   node_flaps,
   node_bad,
+  probe_silent,
   ids_reused,
   short_memory,
   jobs_fail,
+  job_hangs,
   // People on the cluster.
   human_drains,
   human_undrains,
@@ -61,6 +63,9 @@ enum class Fault : std::uint8_t {
   study_late,
   study_fails,
   study_lies,
+  log_truncated,
+  log_rotated,
+  log_lies,
   // Tests of nodes.
   test_lies,
   test_hangs,
@@ -87,8 +92,10 @@ enum class Fault : std::uint8_t {
   new_modes,
   clock_forward,
   clock_back,
+  // Another daemon with a state folder of its own.
+  other_instance,
 };
-inline constexpr std::size_t fault_kinds = 60;
+inline constexpr std::size_t fault_kinds = 66;
 inline constexpr std::array<Fault, fault_kinds> all_faults = [] {
   std::array<Fault, fault_kinds> all{};
   for (std::size_t i = 0; i < fault_kinds; ++i) all[i] = static_cast<Fault>(i);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -78,6 +79,8 @@ class Inspector {
 
   using JobKey = std::pair<std::string, SimTime>;  // id, submission
   void check_orders(const journal::Batch& batch);
+  void look_for_others(const Daemon& daemon);
+  void check_alone(const Daemon& daemon, const journal::Batch& batch);
   void check_gpus(Daemon& daemon, const journal::Batch& batch);
   [[nodiscard]] Result<std::unique_ptr<sqlite::Database>> open_to_read() const;
   [[nodiscard]] bool archive(sqlite::Database& database);
@@ -95,12 +98,13 @@ class Inspector {
   void check_truth_of_lives(const Records& records);
   void check_outcomes(const Records& records);
   void check_undone(const Records& records);
-  using AttemptKey = std::tuple<std::string, SimTime, std::int64_t>;
   void check_no_failure_forgotten(const Records& records, const std::set<AttemptKey>& told);
   [[nodiscard]] bool is_test(const JobKey& job) const;
+  void check_hangs(const Records& records);
   void check_failures(const Daemon& daemon, const Records& records);
   [[nodiscard]] bool was_dead(const ActionCall& call, SimTime when) const;
-  [[nodiscard]] bool was_found(const std::string& node, SimTime when) const;
+  /// Nodes are tested since `from`, and it is drained at `when`.
+  [[nodiscard]] bool was_found(const std::string& node, SimTime from, SimTime when) const;
   void check_views(Daemon& daemon, const Records& records);
   void check_restored(const Action& undo, const Action& undone, const Effect& effect);
   [[nodiscard]] const Effect* effect_of(std::int64_t action) const;
@@ -127,6 +131,14 @@ class Inspector {
   int read_by_ = 0;                           // the daemon that has read last
   std::map<JobKey, std::set<std::int64_t>> own_orders_;
   std::set<JobKey> left_alone_, foreign_;  // jobs that somebody else has ordered
+  // Marks of another SchedMate at the last reading, who made that, and since when he knows.
+  std::set<std::string> elsewhere_;
+  int watched_by_ = 0;
+  struct Warned {
+    int life;
+    SimTime when;
+  };
+  std::optional<Warned> warned_;
   std::size_t effects_seen_ = 0;
   std::map<std::int64_t, std::set<std::uint64_t>> effective_;  // calls by action
   std::map<std::int64_t, int> sends_;

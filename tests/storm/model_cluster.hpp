@@ -104,6 +104,7 @@ class ModelCluster final : public Connector {
   [[nodiscard]] static bool is_out(const Node& node) { return node.dead || !node.drain.empty(); }
   /// Whether the job would start were all that wait in front of it not there.
   [[nodiscard]] bool could_run(const Job& job) const;
+  [[nodiscard]] bool ended_within(Seconds time) const;
   /// Within which all jobs have run, one after the other, with `pause` after each.
   [[nodiscard]] Seconds work(Seconds pause) const;
 

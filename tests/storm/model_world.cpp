@@ -195,6 +195,12 @@ std::optional<std::vector<NodeGpus>> ModelCluster::place(const Job& job, bool em
 
 bool ModelCluster::could_run(const Job& job) const { return place(job, true).has_value(); }
 
+bool ModelCluster::ended_within(Seconds time) const {
+  return std::ranges::any_of(jobs_, [&](const Job& job) {
+    return job.seen.ended && timeline_.clock() - *job.seen.ended < time;
+  });
+}
+
 Seconds ModelCluster::work(Seconds pause) const {
   std::map<std::string, Seconds> work;
   Seconds most{0};

@@ -34,6 +34,7 @@ void People::submit_jobs() {
     job.gpus = static_cast<std::int32_t>(most * users_.between(2, wide));
   constexpr double mostly = 0.6;
   if (town_.dice.strikes(jobs_fail, mostly)) job.will_end = EndState::failed;
+  if (town_.dice.strikes(job_hangs, 1)) job.runs = Seconds(2 * longest);
   job.reuses_id = town_.dice.strikes(ids_reused, 1);
   town_.cluster.submit(job);
 }
@@ -61,7 +62,7 @@ void People::world() {
     ModelCluster::Node& node = nodes[some(node_bad)];
     const Millis lasts = town_.dice.of(node_bad).between(30'000, 900'000);
     node.bad.emplace_back(timeline.now(), timeline.now() + lasts);
-    node.silent = town_.dice.of(node_bad).below(2) == 0;
+    node.silent = town_.dice.strikes(probe_silent, 2);
     town_.book.note(timeline.now(), "cluster  node {} is bad for {} s{}", node.name, lasts / 1000,
                     node.silent ? ", and no witness says so" : "");
   }
@@ -108,6 +109,9 @@ void People::at_nodes() {
                                      ? "schedmate:elsewhere, of another site"
                                      : fmt::format("alice {}", ++marks_));
   }
+  if (town_.dice.strikes(other_instance, 0.01))
+    cluster.human_drains(some_node(other_instance),
+                         fmt::format("{}{} Xid 79", marks_elsewhere, ++marks_));
   if (town_.dice.strikes(human_undrains, 0.05)) cluster.human_undrains(some_node(human_undrains));
   if (town_.dice.strikes(human_takes_over, 0.08)) {
     const std::string node = some_node(human_takes_over);

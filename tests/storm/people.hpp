@@ -7,15 +7,20 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/storm/book.hpp"
 #include "tests/storm/daemon.hpp"
 #include "tests/storm/faults.hpp"
+#include "tests/storm/logs.hpp"
 #include "tests/storm/model_cluster.hpp"
 #include "tests/storm/timeline.hpp"
 
 namespace schedmate::storm {
+
+/// How the marks of another SchedMate begin.
+inline constexpr std::string_view marks_elsewhere = "schedmate:elsewhere/";
 
 /// Which mode rules an action of this kind. Written apart from the loop's rule, which it checks.
 [[nodiscard]] live::Area area_of(const ActionCall& call);
@@ -38,6 +43,7 @@ class People {
         proposers_(town_.dice.stream("proposers")),
         readers_(town_.dice.stream("readers")),
         tests_(town_.dice.stream("tests")),
+        logs_(town_.dice, town_.timeline, town_.book),
         liar_(town_.dice.stream("liar").below(2) == 0 ? "kernel" : "gpu") {
     run_tests();
   }
@@ -80,6 +86,7 @@ class People {
 
   Town town_;
   Random users_, proposers_, readers_, tests_;
+  Logs logs_;
   std::string liar_;
   std::set<std::string> blamed_;      // nodes, by logs
   std::vector<Network::Shown> read_;  // what slow work rests on

@@ -32,10 +32,7 @@ live::Finding People::finding(const live::Study& study) {
       return live::CodeFound{.prediction =
                                  Prediction{.run_time = FractionalSeconds(10 + some(400))}};
     case live::Study::What::log:
-      return live::LogFound{.step = some(20),
-                            .step_time_s = 1 + some(3),
-                            .file = static_cast<std::uint64_t>(readers_.below(2)),
-                            .bytes = static_cast<std::uint64_t>(readers_.below(1000))};
+      return logs_.look(study.job);
     case live::Study::What::failure:
       return cause_of(study.job);
   }

@@ -102,9 +102,12 @@ Scenario scenario_of(const Dice& dice) {
                     .witness_age = Seconds(random.between(60, 600)),
                     .breaker_quiet = Seconds(random.between(120, 600))};
   settings.waits.test = Seconds(dice.stream("testing").between(60, 240));
+  Random logs = dice.stream("log looks");
+  if (logs.below(2) == 0) settings.waits.hung_restart = Seconds(logs.between(1, 100));
+  made.options.lives.follow = Seconds(logs.between(2, 12));
   made.options.poll = Seconds(random.between(2, 20));
   made.options.lives.queue = {
-      .most_out = 2, .given_up = Seconds(60), .again = Seconds(10), .tries = 4};
+      .most_out = 2, .given_up = Seconds(logs.between(60, 300)), .again = Seconds(10), .tries = 4};
   made.until = Seconds(random.between(600, 2700));
   made.undo_all = random.below(2) == 0;
   // Where the cluster starts jobs itself, SchedMate may order them.

@@ -38,6 +38,8 @@ struct Outcome {
   std::int64_t tests = 0;      ///< of nodes that said something
   std::int64_t halves = 0;     ///< of nodes of tests that failed
   std::int64_t found = 0;      ///< nodes drained by a log and a test
+  std::int64_t hangs = 0;      ///< of which owners were told
+  std::int64_t restarted = 0;  ///< since they hung
 };
 
 [[nodiscard]] Outcome run(const Options& options);

@@ -52,6 +52,7 @@ std::vector<Plant> planted() {
           {"keeps_open", {"compaction", "chain"}},
           {"leaves_orders", {"orders"}},
           {"counts_starts", {"gpus"}},
+          {"one_instance", {"one_instance"}},
           {"one_writer", {"one_writer", "tells_once"}}};
 }
 
@@ -109,6 +110,22 @@ TEST_CASE("a disk that lies loses records, and calls still obey the rules") {
     losses += outcome.losses;
   }
   CHECK(losses > 10);
+}
+
+TEST_CASE("jobs hang: owners are told, and some are restarted") {
+  Options options;
+  options.faults = testing::need(
+      fault_set_of("job_hangs,log_truncated,log_rotated,log_lies,study_lost,study_late,kill"));
+  std::int64_t told = 0, restarted = 0;
+  for (options.seed = 1; options.seed <= 120; ++options.seed) {
+    const Outcome outcome = run(options);
+    CHECK_MESSAGE(!outcome.violation, options.seed << ": " << outcome.violation->what);
+    told += outcome.hangs;
+    restarted += outcome.restarted;
+  }
+  CHECK(told > 10);
+  CHECK(restarted > 1);
+  MESSAGE(told << " told, " << restarted << " restarted");
 }
 
 TEST_CASE("journals are compacted during the storm") {

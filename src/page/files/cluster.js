@@ -8,6 +8,7 @@ import * as words from "./words.js";
 const colours = 8;
 let chosen = null;   // a node
 let picked = null;   // a user, of whom all else is faded
+let reached = null;  // the node that Tab finds in the map
 let root = null;
 
 const by_name = new Intl.Collator("en", { numeric: true }).compare;
@@ -88,6 +89,12 @@ function state_of(node) {
 }
 const glyphs = { drained: "\u2298", down: "\u2715", suspect: "!", up: "" };
 
+function choose(name) {
+  chosen = name;
+  reached = name ?? reached;
+  render();
+}
+
 function tile(node, colour, is_first) {
   const state = state_of(node);
   const ill = node.jobs.filter((job) => health_colour[health_of(job.id)]);
@@ -96,7 +103,7 @@ function tile(node, colour, is_first) {
   return h("li", { "data-key": node.name }, h("button", {
     type: "button", class: `node ${state}`, tabindex: is_first ? 0 : -1, "aria-label": says, title: says,
     "aria-pressed": String(chosen === node.name), "data-node": node.name,
-    onclick: () => { chosen = chosen === node.name ? null : node.name; render(); },
+    onclick: () => choose(chosen === node.name ? null : node.name),
   }, h("span", { class: "name" }, node.name), glyphs[state] && h("span", { class: "glyph", "aria-hidden": "true" }, glyphs[state]),
   h("span", { class: "strip", vars: { background: strip(node, colour), "--gpus": node.gpus } })));
 }
@@ -107,7 +114,7 @@ function pools(nodes, colour) {
     if (!groups.has(node.partition)) groups.set(node.partition, []);
     groups.get(node.partition).push(node);
   }
-  const reachable = nodes.some((node) => node.name === chosen) ? chosen : null;
+  const reachable = nodes.some((node) => node.name === reached) ? reached : null;
   let is_first = true;
   return [...groups].sort((a, b) => by_name(a[0], b[0])).map(([name, members]) => {
     const held = members.reduce((sum, node) => sum + node.held, 0), gpus = members.reduce((sum, node) => sum + node.gpus, 0);
@@ -123,8 +130,7 @@ function pools(nodes, colour) {
 
 function move(event) {
   if (event.key === "Escape" && chosen !== null) {
-    chosen = null;
-    render();
+    choose(null);
     return;
   }
   const all = [...root.querySelectorAll(".map .node")];
@@ -132,6 +138,7 @@ function move(event) {
   const top = document.activeElement.getBoundingClientRect();
   if (event.key !== "ArrowDown" && event.key !== "ArrowUp") {
     rove(event, all);
+    reached = document.activeElement.dataset.node;
     return;
   }
   // The nearest tile above or below.
@@ -149,6 +156,7 @@ function move(event) {
   document.activeElement.tabIndex = -1;
   best.tabIndex = 0;
   best.focus();
+  reached = best.dataset.node;
 }
 
 function legend(users, nodes) {
@@ -172,7 +180,7 @@ function legend(users, nodes) {
 // --- beside the map ---------------------------------------------------------------------------
 function node_panel(node) {
   return h("section", { class: "panel", "data-key": "node", "aria-label": `Node ${node.name}` },
-    h("h2", {}, "Node ", node.name, h("button", { type: "button", class: "quiet", onclick: () => { chosen = null; render(); } }, "Close")),
+    h("h2", {}, "Node ", node.name, h("button", { type: "button", class: "quiet", onclick: () => choose(null) }, "Close")),
     h("p", {}, h("span", { class: `word ${state_of(node)}` }, state_of(node)), `, ${node.held} of ${words.plural(node.gpus, "GPU")} held`,
       node.partition && `, in ${node.partition}`),
     node.reason && h("p", { class: "why" }, node.reason),
@@ -191,7 +199,7 @@ function attention(nodes) {
   return h("section", { class: "panel", "data-key": "attention" }, h("h2", {}, "Needs attention"),
     ill.length + jobs.length === 0 ? h("p", { class: "soft" }, "Nothing: all nodes are up, no job is slow or hung.") :
       h("ul", { class: "plain" }, ill.slice(0, most).map((node) => h("li", { "data-key": `node ${node.name}` },
-        h("button", { type: "button", class: "as-link", onclick: () => { chosen = node.name; render(); } }, node.name), " ",
+        h("button", { type: "button", class: "as-link", onclick: () => choose(node.name) }, node.name), " ",
         h("span", { class: `word ${state_of(node)}` }, state_of(node)), " ", h("span", { class: "soft" }, node.suspect?.why || node.reason))),
       jobs.slice(0, most).map((job) => h("li", { "data-key": `job ${job.id}` }, job_link(job.id), " ", h("span", { class: `word ${job.health}` }, job.health),
         " ", h("span", { class: "soft" }, job.user, job.verdict ? `: ${words.value_text(job.verdict)}` : ""))),
@@ -210,7 +218,7 @@ function queue(now_s) {
         h("th", { scope: "col" }, "GPUs"), h("th", { scope: "col" }, "Starts in"))),
       h("tbody", {}, next.map((job) => h("tr", { "data-key": job.id }, h("td", { class: "text clip" }, job_link(job.id, job.name || job.id)),
         h("td", { class: "text clip" }, job.user), h("td", {}, job.gpus),
-        h("td", {}, job.eta?.start_s ? words.expected(job.eta.start_s, now_s) : job.held ? "held" : "not known"))))),
+        h("td", {}, words.held_up(job) || (job.eta?.start_s ? words.expected(job.eta.start_s, now_s) : job.held ? "held" : "not known")))))),
     hidden > 0 && h("p", { class: "soft" }, `${words.plural(hidden, "job")} of others ${hidden === 1 ? "waits" : "wait"}, too.`));
 }
 

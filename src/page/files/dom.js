@@ -57,14 +57,16 @@ export function morph(from, to) {
     return;
   }
   sync_attributes(from, to);
-  if (!to.own) morph_children(from, [...to.childNodes]);
+  if (!to.own) arrange(from, [...to.childNodes]);
 }
 
-export function morph_children(parent, wanted) {
-  const keyed = new Map();
-  for (const child of parent.childNodes) {
+function arrange(parent, wanted) {
+  const keyed = new Map(), kept = new Set(wanted.map(key_of));
+  for (const child of [...parent.childNodes]) {
     const key = key_of(child);
-    if (key !== null) keyed.set(key, child);
+    if (key === null) continue;
+    if (kept.has(key)) keyed.set(key, child);
+    else child.remove();  // first, so that what stays need not move
   }
   let at = parent.firstChild;
   for (const next of wanted) {
@@ -84,6 +86,13 @@ export function morph_children(parent, wanted) {
     at = at.nextSibling;
     gone.remove();
   }
+}
+
+/// These become the children of `parent`. An element that is moved loses the focus: it gets it back.
+export function morph_children(parent, wanted) {
+  const focused = document.activeElement;
+  arrange(parent, wanted);
+  if (focused !== document.activeElement && parent.contains(focused)) focused.focus({ preventScroll: true });
 }
 
 /// Shows these children in the element, and lets what draws itself (`own`) do so.
@@ -112,7 +121,7 @@ export function confirm(title, content, yes) {
     };
     document.getElementById("confirm-form").onsubmit = end(true);
     document.getElementById("confirm-no").onclick = end(false);
-    dialog.onclose = end(false);
+    dialog.onclose = () => { if (!dialog.open) end(false)(); };  // open: that was the question before
     dialog.showModal();
   });
 }

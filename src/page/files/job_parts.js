@@ -23,7 +23,7 @@ function hits_text({ before = 0, inside = 0, after = 0 } = {}) {
 
 export function expectation(job, now_s, hits) {
   const eta = job.eta;
-  if (!eta || words.is_over(job)) return null;
+  if (!eta || words.is_over(job) || words.held_up(job)) return null;
   const row = (name, quantiles) => quantiles && h("tr", {}, h("th", { scope: "row", class: "text" }, name),
     h("td", {}, words.expected(quantiles, now_s)), ["p10", "p50", "p90"].map((each) => h("td", { title: words.exactly(quantiles[each]) }, words.instant(quantiles[each], now_s))));
   return section("eta", "When", h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Expected times" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "text" }, "Expected"),
@@ -152,11 +152,11 @@ export function facts(job) {
 }
 
 export function attempts(job, now_s) {
-  const all = list_of(job.attempts);
+  const all = list_of(job.attempts).filter((each) => each.started_s);
   if (all.length === 0) return null;
-  return section("attempts", "Attempts", h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Attempts" }, h("table", {}, h("thead", {}, h("tr", {}, ["Attempt", "Started", "Ran for", "On", "Ended as", "Why"].map((each) => h("th", { scope: "col", class: "text" }, each)))),
+  return section("attempts", "Attempts", h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Attempts" }, h("table", {}, h("thead", {}, h("tr", {}, ["Attempt", "Started", "Ran for", "State", "On", "Why"].map((each) => h("th", { scope: "col", class: "text" }, each)))),
     h("tbody", {}, all.map((each, i) => h("tr", {}, h("th", { scope: "row", class: "text" }, String(i + 1)), h("td", { class: "text" }, words.instant(each.started_s, now_s)),
-      h("td", { class: "text" }, each.started_s ? words.duration((each.ended_s ?? now_s) - each.started_s) : ""),
-      h("td", { class: "text wrap" }, words.nodes_text(list_of(each.nodes))),
-      h("td", { class: "text" }, each.state ? words.state_word(each.state) : ""), h("td", { class: "text wrap" }, words.value_text(each.why ?? ""))))))));
+      h("td", { class: "text" }, words.duration((each.ended_s ?? now_s) - each.started_s)),
+      h("td", { class: "text" }, each.state ? words.state_word(each.state) : ""),
+      h("td", { class: "text wrap" }, words.nodes_text(list_of(each.nodes))), h("td", { class: "text wrap" }, words.value_text(each.why ?? ""))))))));
 }

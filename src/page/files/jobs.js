@@ -83,6 +83,7 @@ function progress_cell(job, now_s) {
 function expected_text(job, now_s) {
   if (job.ended_s) return `ended ${words.instant(job.ended_s, now_s)}`;
   if (job.held) return "held";
+  if (words.held_up(job)) return words.held_up(job);
   const [verb, name] = job.state === "pending" ? ["starts", "start"] : ["ends", "end"];
   const quantiles = job.eta?.[`${name}_s`];
   if (!quantiles) return `${name} not known`;
@@ -98,7 +99,7 @@ function row_of(job, index, now_s, horizon) {
       words.ill_word(job) && h("span", { class: `word ${job.health}` }, ` ${job.health}`)),
     h("td", { class: "gpus" }, job.gpus),
     h("td", { class: "text progress" }, progress_cell(job, now_s)),
-    h("td", { class: "line" }, !words.is_over(job) && time_line(job, now_s, horizon)),
+    h("td", { class: "line" }, !words.is_over(job) && !words.held_up(job) && time_line(job, now_s, horizon)),
     h("td", { class: "text expected" }, expected_text(job, now_s)),
     h("td", { class: "submitted" }, words.instant(job.submitted_s, now_s)));
 }

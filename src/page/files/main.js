@@ -27,7 +27,6 @@ function route() {
 }
 
 function go() {
-  if (location.hash && !location.hash.startsWith("#/")) return;  // the skip link
   const next = route();
   if (current?.key === next.key && next.view !== jobs) return;
   const is_first = current === null;
@@ -59,7 +58,7 @@ let said_lost = 0;
 function top() {
   const { cluster: told, link } = store;
   by_id("cluster-name").textContent = told?.name ?? "";
-  const now_s = told?.now_s;
+  const now_s = told && store.now_s();
   by_id("clock").textContent = now_s ? words.instant(now_s, 0) : "";
   by_id("clock").title = now_s ? `The cluster's clock: ${words.exactly(now_s)}` : "";
   const line = by_id("link");
@@ -69,8 +68,8 @@ function top() {
   by_id("who").textContent = who ? `${who.user || "?"}, ${who.role}` : "";
   by_id("sign-out").hidden = !token.get();
   const waiting = told?.actions_waiting || 0;
-  by_id("waiting-count").hidden = waiting === 0;
-  by_id("waiting-count").textContent = waiting ? ` ${waiting} waiting` : "";
+  by_id("waiting").hidden = waiting === 0;
+  by_id("waiting-count").textContent = waiting;
   notice();
 }
 
@@ -164,6 +163,10 @@ on_change(() => {
   current.view.update();
 });
 addEventListener("hashchange", go);
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();  // the address names the view
+  by_id("main").focus();
+});
 addEventListener("online", try_again);
 theme();
 go();

@@ -48,7 +48,8 @@ function options_of(spec, width, height) {
   };
   const steps = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 604800];
   return {
-    width, height, padding: [6, 10, 0, 0], legend: { show: false },
+    width, height, padding: [6, spec.ticks ? 20 : 10, 0, 0],  // room for a date at the end
+    legend: { show: false },
     cursor: { points: { size: 6 }, drag: { x: false, y: false } },
     scales: { x: { time: false }, y: { range: (chart, low, high) => [spec.from ?? Math.min(low, 0), spec.to ?? Math.max(high * 1.05, 1e-9)] } },
     axes: [
@@ -149,11 +150,11 @@ export function scale_to(horizon_s) {
   return (seconds) => Math.min(1, Math.max(0, Math.log1p(Math.max(0, seconds) / softness_s) / all));
 }
 const marks = [600, 3600, 3 * 3600, 6 * 3600, 12 * 3600, 86400, 3 * 86400, 7 * 86400, 30 * 86400];
-export function ticks(horizon_s, least = 0.11) {
+export function ticks(horizon_s) {
   const scale = scale_to(horizon_s);
   let last = 0;
   return marks.filter((s) => {
-    const fits = scale(s) - last >= least && scale(s) < 0.97;
+    const fits = scale(s) - last >= 0.14 && scale(s) < 0.97;
     if (fits) last = scale(s);
     return fits;
   });
@@ -182,7 +183,7 @@ export function time_line(job, now_s, horizon_s) {
 export function axis(horizon_s) {
   const scale = scale_to(horizon_s);
   return h("span", { class: "timeline axis", "aria-hidden": "true" }, h("b", { vars: { left: "0" } }, "now"),
-    ticks(horizon_s, 0.14).map((s) => h("b", { vars: { left: at(scale(s)) } }, brief(s))));
+    ticks(horizon_s).map((s) => h("b", { vars: { left: at(scale(s)) } }, brief(s))));
 }
 
 // --- past runs --------------------------------------------------------------------------------

@@ -104,7 +104,7 @@ function take_job(job, is_event) {
   if (typeof job?.id !== "string") return;
   const old = store.jobs.get(job.id);
   // The stream tells no forecast; what was foreseen for a job that has not moved still holds.
-  if (is_event && old?.eta && old.state === job.state) job.eta = old.eta;
+  if (is_event && old && old.state === job.state) Object.assign(job, { eta: old.eta, held_up_by: old.held_up_by });
   store.jobs.set(job.id, job);
   store.latest_s = Math.max(store.latest_s, job.submitted_s || 0, job.started_s || 0, job.ended_s || 0);
   store.version += 1;
@@ -120,7 +120,7 @@ async function read_jobs(query, is_whole) {
       seen.add(job.id);
       if (touched.has(job.id)) {
         const newer = store.jobs.get(job.id);
-        if (newer && newer.state === job.state) newer.eta = job.eta;
+        if (newer && newer.state === job.state) Object.assign(newer, { eta: job.eta, held_up_by: job.held_up_by });
       } else take_job(job, false);
     }
     cursor = answer.next || "";

@@ -60,6 +60,9 @@ export function expected(quantiles, now_s) {
   return low === high ? mid : `${mid} (${low} to ${high})`;
 }
 
+/// What waits for people, whose decision is not foreseen; "": it waits for the cluster.
+export const held_up = (job) => ({ approval: "needs approval", mode: "nobody starts jobs" })[job.held_up_by] || "";
+
 export const states = ["pending", "running", "completed", "failed", "cancelled", "timeout", "node_fail",
   "preempted", "requeued"];
 /// What is to be said of its health: not that it is well, not known, or what its state says anyway.
