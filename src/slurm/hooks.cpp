@@ -147,7 +147,8 @@ Result<std::string> with_hooks(const std::string& text, const ConfHooks& hooks,
       return tl::unexpected(fine.error());
     const bool has_it = names(found->value.value, "lua") ||
                         names(found->value.value, "job_submit/lua");
-    if (!has_it) result = with_change(result, *found, ",lua");
+    const std::string_view added = found->value.value.ends_with(',') ? "lua" : ",lua";
+    if (!has_it) result = with_change(result, *found, added);
   } else if (hooks.lua) {
     lines += fmt::format("JobSubmitPlugins=lua{}", eol);
   }

