@@ -14,10 +14,11 @@ TEST_CASE("a difference is written as diff -u does") {
     if (i == 5) after += "new\n";
     if (i != 20) after += "line " + std::to_string(i) + "\n";
   }
-  CHECK(unified_diff({"a", before}, {"b", after}) ==
-        "--- a\n+++ b\n"
-        "@@ -2,6 +2,7 @@\n line 2\n line 3\n line 4\n+new\n line 5\n line 6\n line 7\n"
-        "@@ -17,7 +18,6 @@\n line 17\n line 18\n line 19\n-line 20\n line 21\n line 22\n line 23\n");
+  CHECK(
+      unified_diff({"a", before}, {"b", after}) ==
+      "--- a\n+++ b\n"
+      "@@ -2,6 +2,7 @@\n line 2\n line 3\n line 4\n+new\n line 5\n line 6\n line 7\n"
+      "@@ -17,7 +18,6 @@\n line 17\n line 18\n line 19\n-line 20\n line 21\n line 22\n line 23\n");
   CHECK(unified_diff({"a", before}, {"b", before}).empty());
 }
 

@@ -34,8 +34,9 @@ Result<void> check_unchanged(const FileStep& step) {
   const auto now = read_hook_file(step.path);
   if (!now) return tl::unexpected(now.error());
   if (now->has_value() == step.exists && now->value_or("") == step.before) return {};
-  return fail(ErrorCode::conflict,
-              step.path + ": somebody changed it in this moment; nothing was done to it, call again");
+  return fail(
+      ErrorCode::conflict,
+      step.path + ": somebody changed it in this moment; nothing was done to it, call again");
 }
 
 Result<void> write_step(const FileStep& step) {
@@ -110,9 +111,9 @@ Result<void> check_replaceable(const std::string& path) {
   struct stat status{};
   if (::stat(real->c_str(), &status) != 0) return no_step(*real);
   if (status.st_nlink > 1)
-    return fail(ErrorCode::conflict,
-                fmt::format("{}: has a second name, which would keep the old text; leave it one",
-                            *real));
+    return fail(
+        ErrorCode::conflict,
+        fmt::format("{}: has a second name, which would keep the old text; leave it one", *real));
   if (::getxattr(real->c_str(), "system.posix_acl_access", nullptr, 0) > 0)
     return fail(ErrorCode::conflict,
                 fmt::format("{}: has a list of rights (getfacl), which a new file would lack; "
@@ -125,8 +126,8 @@ Result<void> carry_out(const SlurmHooksPlan& plan) {
   for (const FileStep& step : plan.steps)
     if (step.deed == FileStep::Deed::write && step.exists)
       if (const auto real = real_path(step.path); real && ::access(real->c_str(), W_OK) != 0)
-        return fail(ErrorCode::refused, fmt::format("{}: may not be written by this user: {}", *real,
-                                                    std::strerror(errno)));
+        return fail(ErrorCode::refused, fmt::format("{}: may not be written by this user: {}",
+                                                    *real, std::strerror(errno)));
   for (const FileStep& step : plan.steps)
     if (auto taken = take_step(step); !taken) return taken;
   return {};

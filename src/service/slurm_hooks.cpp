@@ -126,9 +126,8 @@ Result<void> plan_lua(const HookPlaces& places, bool is_in_use, SlurmHooksPlan& 
   auto text = slurm::job_submit_text(has_site && is_in_use ? places.site_lua : "");
   if (!text) return tl::unexpected(text.error());
   if (is_sites && !*kept)
-    plan.steps.push_back({.deed = FileStep::Deed::keep,
-                          .path = places.lua,
-                          .other = places.site_lua});
+    plan.steps.push_back(
+        {.deed = FileStep::Deed::keep, .path = places.lua, .other = places.site_lua});
   plan.steps.push_back({.path = places.lua,
                         .exists = there->has_value(),
                         .before = there->value_or(""),
@@ -146,7 +145,8 @@ Result<void> plan_epilog(const Session& session, const HookPlaces& places, Slurm
   if (::access("/bin/bash", X_OK) != 0)
     return fail(ErrorCode::unavailable, "/bin/bash is not there, which sends the word");
   const bool is_plain = std::ranges::all_of(places.epilog, [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("/._-+@").contains(c);
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("/._-+@").contains(c);
   });
   if (!is_plain)
     return hook_error(ErrorCode::invalid, places.epilog,
@@ -256,12 +256,12 @@ Result<SlurmHooksPlan> plan_uninstall(const Session& session, const std::string&
                           .before = lua->value_or(""),
                           .after = **kept});
   else if (is_ours)
-    plan.steps.push_back(
-        {.deed = remove, .path = places->lua, .exists = true, .before = **lua});
+    plan.steps.push_back({.deed = remove, .path = places->lua, .exists = true, .before = **lua});
   else if (*kept)
-    plan.next.push_back(fmt::format("{} is another than SchedMate's: it is left, and so is {}, the "
-                                    "one before",
-                                    places->lua, places->site_lua));
+    plan.next.push_back(
+        fmt::format("{} is another than SchedMate's: it is left, and so is {}, the "
+                    "one before",
+                    places->lua, places->site_lua));
   if (const Seal of = *epilog ? slurm::seal_of(**epilog) : Seal::none; of == Seal::broken)
     return changed_by_hand(places->epilog);
   else if (of == Seal::whole)
@@ -277,11 +277,11 @@ Document slurm_hooks_document(const SlurmHooksPlan& plan, bool is_written) {
   for (const FileStep& step : plan.steps) {
     const bool is_kept = step.deed == keep;
     files.push_back({{"path", is_kept ? step.other : step.path},
-                     {"change", is_kept                ? "kept"
-                                : step.deed == remove  ? "removed"
+                     {"change", is_kept                  ? "kept"
+                                : step.deed == remove    ? "removed"
                                 : step.deed == give_back ? "given back"
-                                : step.exists          ? "changed"
-                                                       : "made"}});
+                                : step.exists            ? "changed"
+                                                         : "made"}});
   }
   return {{"schema", "schedmate.slurm_hooks.v1"},
           {"conf", plan.conf},

@@ -31,8 +31,8 @@ struct FileStep {
   std::string path{}, other{};
   bool exists = false;  ///< so far
   std::string before{}, after{};
-  std::uint32_t mode = 0644;   ///< of a new file
-  std::string rights_of{};     ///< the file whose owner a new one has
+  std::uint32_t mode = 0644;  ///< of a new file
+  std::string rights_of{};    ///< the file whose owner a new one has
 };
 
 struct SlurmHooksPlan {

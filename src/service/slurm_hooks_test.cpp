@@ -125,8 +125,8 @@ TEST_CASE("the site's own script is kept, called where it was in use, and given 
 
 TEST_CASE("a script that is a link stays one") {
   const HookSite site("JobSubmitPlugins=lua\n");
-  (void)site.site.write("shared.lua", site_script);
-  fs::create_symlink("../shared.lua", site.lua);
+  (void)site.site.write("common.lua", site_script);
+  fs::create_symlink("../common.lua", site.lua);
   const auto before = site.files();
   do_it(site.plan());
   CHECK(fs::is_symlink(site.kept));

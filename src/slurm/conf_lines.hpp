@@ -12,10 +12,10 @@
 namespace schedmate::slurm {
 
 struct ConfValue {
-  std::string key{};    ///< in small letters
-  std::string value{};  ///< without quotes
-  std::size_t end = 0;  ///< of the value, in the text; 0: there is no value
-  bool is_plain = true; ///< not so where it is added to ("+=") or holds a backslash
+  std::string key{};     ///< in small letters
+  std::string value{};   ///< without quotes
+  std::size_t end = 0;   ///< of the value, in the text; 0: there is no value
+  bool is_plain = true;  ///< not so where it is added to ("+=") or holds a backslash
 };
 
 /// One line, with those that continue it.

@@ -113,7 +113,7 @@ Seal seal_of(std::string_view text) {
   if (mark == std::string_view::npos || mark > 2) return Seal::none;
   const std::string_view seal = head.substr(mark + file_mark.size(), 16);
   return seal == fmt::format("{:016x}", hash_bytes(text.substr(head.size()))) ? Seal::whole
-                                                                               : Seal::broken;
+                                                                              : Seal::broken;
 }
 
 }  // namespace schedmate::slurm

@@ -83,8 +83,8 @@ std::string with_lines(const std::string& text, const std::string& body, std::st
 Result<void> check_value(const Found& found, std::string_view name) {
   if (found.value.is_plain && found.value.end > 0) return {};
   return fail(ErrorCode::invalid,
-              fmt::format("line {}: cannot tell what {} is; write it as {}=VALUE", found.line.number,
-                          name, name));
+              fmt::format("line {}: cannot tell what {} is; write it as {}=VALUE",
+                          found.line.number, name, name));
 }
 
 Result<void> check_includes(const std::string& text, const ReadInclude& read, int depth) {
@@ -123,7 +123,8 @@ Result<Block> read_block(std::string_view head, std::size_t number) {
   block.seal = said.substr(0, said.find(' '));
   block.is_unended = said.substr(block.seal.size()).starts_with(unended_word);
   if (!block.seal.empty()) return block;
-  return fail(ErrorCode::conflict, fmt::format("line {}: a mark of SchedMate without its seal", number));
+  return fail(ErrorCode::conflict,
+              fmt::format("line {}: a mark of SchedMate without its seal", number));
 }
 
 tl::unexpected<Error> broken_block(std::size_t number, std::string_view what) {
@@ -145,8 +146,8 @@ Result<std::string> with_hooks(const std::string& text, const ConfHooks& hooks,
   if (const auto found = last_of(text, plugins_key); hooks.lua && found) {
     if (auto fine = check_value(*found, "JobSubmitPlugins"); !fine)
       return tl::unexpected(fine.error());
-    const bool has_it = names(found->value.value, "lua") ||
-                        names(found->value.value, "job_submit/lua");
+    const bool has_it =
+        names(found->value.value, "lua") || names(found->value.value, "job_submit/lua");
     const std::string_view added = found->value.value.ends_with(',') ? "lua" : ",lua";
     if (!has_it) result = with_change(result, *found, added);
   } else if (hooks.lua) {

@@ -15,7 +15,7 @@
 namespace schedmate::slurm {
 
 struct ConfHooks {
-  bool lua = false;     ///< job_submit/lua is among JobSubmitPlugins
+  bool lua = false;      ///< job_submit/lua is among JobSubmitPlugins
   std::string epilog{};  ///< EpilogSlurmctld; "": none
 };
 

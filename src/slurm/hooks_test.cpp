@@ -65,22 +65,25 @@ TEST_CASE("slurm.conf is read as Slurm reads it") {
 TEST_CASE("what is not there comes at the end, between two marks") {
   const std::string text = hooked("ClusterName=x\n");
   CHECK(text.starts_with("ClusterName=x\n# schedmate: begin "));
-  CHECK(text.ends_with("\nJobSubmitPlugins=lua\nEpilogSlurmctld=/etc/slurm/schedmate_epilog.sh\n"
-                       "# schedmate: end\n"));
+  CHECK(
+      text.ends_with("\nJobSubmitPlugins=lua\nEpilogSlurmctld=/etc/slurm/schedmate_epilog.sh\n"
+                     "# schedmate: end\n"));
   CHECK(hooked("ClusterName=x", lua_only).starts_with("ClusterName=x\n# schedmate: begin "));
   CHECK(hooked("a=1\r\nb=2\r\n").ends_with("\r\n# schedmate: end\r\n"));
 }
 
 TEST_CASE("a list of plug-ins becomes longer where it stands") {
   const std::string text = hooked("A=1\nJobSubmitPlugins=throttle # ours\nB=2\n", lua_only);
-  CHECK(text.contains("\n#was JobSubmitPlugins=throttle # ours\n"
-                      "JobSubmitPlugins=throttle,lua # ours\n# schedmate: end\nB=2\n"));
+  CHECK(
+      text.contains("\n#was JobSubmitPlugins=throttle # ours\n"
+                    "JobSubmitPlugins=throttle,lua # ours\n# schedmate: end\nB=2\n"));
   // The last one counts, in whatever letters; so may one that goes on, is quoted, or ends the file.
   CHECK(hooked("JobSubmitPlugins=a\nJOBSUBMITPLUGINS=b\n", lua_only)
             .starts_with("JobSubmitPlugins=a\n# schedmate"));
   CHECK(hooked("JobSubmitPlugins=a,\\\nb\nB=2\n", lua_only)
             .contains("#was JobSubmitPlugins=a,\\\n#was b\nJobSubmitPlugins=a,\\\nb,lua\n"));
-  CHECK(hooked("JobSubmitPlugins = \"a,b\"\n", lua_only).contains("\nJobSubmitPlugins = \"a,b,lua\"\n"));
+  CHECK(hooked("JobSubmitPlugins = \"a,b\"\n", lua_only)
+            .contains("\nJobSubmitPlugins = \"a,b,lua\"\n"));
   CHECK(hooked("X=1\r\nJobSubmitPlugins=a\r\nY=2\r\n").contains("\r\nJobSubmitPlugins=a,lua\r\n"));
   CHECK(hooked("JobSubmitPlugins=a,\n").contains("\nJobSubmitPlugins=a,lua\n"));
   CHECK(hooked("JobSubmitPlugins=a").contains("\nJobSubmitPlugins=a,lua\n"));
@@ -99,7 +102,8 @@ TEST_CASE("what is there already is left alone") {
 }
 
 TEST_CASE("what is not understood is refused with its line") {
-  CHECK(why_not("A=1\nEpilogSlurmctld=/site/epilog\n").contains("line 2: EpilogSlurmctld is /site/epilog"));
+  CHECK(why_not("A=1\nEpilogSlurmctld=/site/epilog\n")
+            .contains("line 2: EpilogSlurmctld is /site/epilog"));
   CHECK(why_not("JobSubmitPlugins=\n").contains("line 1: cannot tell what JobSubmitPlugins is"));
   CHECK(why_not("JobSubmitPlugins+=a\n").contains("cannot tell"));
   CHECK(why_not("JobSubmitPlugins=a\\#b\n").contains("cannot tell"));
@@ -119,9 +123,11 @@ TEST_CASE("an included file may not have the settings") {
     return found->second;
   };
   CHECK(with_hooks("include plain\n", both_hooks, read));
-  CHECK(why_not("include deep\n", read).starts_with("sets:2 sets jobsubmitplugins: move that line"));
+  CHECK(
+      why_not("include deep\n", read).starts_with("sets:2 sets jobsubmitplugins: move that line"));
   CHECK(why_not("include round\n", read).contains("ten deep"));
-  CHECK(why_not("A=1\ninclude absent\n", read).starts_with("line 2 includes absent, which must be read"));
+  CHECK(why_not("A=1\ninclude absent\n", read)
+            .starts_with("line 2 includes absent, which must be read"));
 }
 
 TEST_CASE("what people changed since stays") {
@@ -154,9 +160,20 @@ TEST_CASE("what people changed between the marks is theirs to undo") {
 }
 
 TEST_CASE("any text is refused or comes back byte by byte") {
-  const std::array<std::string, 14> parts{
-      "JobSubmitPlugins=", "a",  ",lua", "\n", "\r\n", "\\",   "\"",
-      "#",                 " ", "EpilogSlurmctld=", "A=1", "=", "\xff", "# schedmate: end"};
+  const std::array<std::string, 14> parts{"JobSubmitPlugins=",
+                                          "a",
+                                          ",lua",
+                                          "\n",
+                                          "\r\n",
+                                          "\\",
+                                          "\"",
+                                          "#",
+                                          " ",
+                                          "EpilogSlurmctld=",
+                                          "A=1",
+                                          "=",
+                                          "\xff",
+                                          "# schedmate: end"};
   std::mt19937 random(1);  // NOLINT: the same in every run
   int done = 0;
   for (int round = 0; round < 20'000; ++round) {
