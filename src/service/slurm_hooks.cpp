@@ -262,9 +262,9 @@ Result<SlurmHooksPlan> plan_uninstall(const Session& session, const std::string&
         fmt::format("{} is another than SchedMate's: it is left, and so is {}, the "
                     "one before",
                     places->lua, places->site_lua));
-  if (const Seal of = *epilog ? slurm::seal_of(**epilog) : Seal::none; of == Seal::broken)
-    return changed_by_hand(places->epilog);
-  else if (of == Seal::whole)
+  const Seal of_epilog = *epilog ? slurm::seal_of(**epilog) : Seal::none;
+  if (of_epilog == Seal::broken) return changed_by_hand(places->epilog);
+  if (of_epilog == Seal::whole)
     plan.steps.push_back(
         {.deed = remove, .path = places->epilog, .exists = true, .before = **epilog});
   finish_plan(plan);
