@@ -17,6 +17,7 @@
 #include <schedmate/clock.hpp>
 #include <schedmate/result.hpp>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,8 @@ struct ChatRequest {
   std::uint64_t seed = 0;
   /// For the answer, retries included; 0 = the setting `deadline_s`.
   std::chrono::milliseconds patience{0};
+  /// Whose budget and circuit breaker; "" = ChatServices::user. Never sent.
+  std::string payer{};
 };
 
 struct ChatReply {
@@ -157,9 +160,11 @@ struct ChatServices {
   std::shared_ptr<TokenLedger> ledger;
   /// Null: nothing is counted.
   std::shared_ptr<ChatMeter> meter;
-  /// Whose budget, of which day, such as 2026-01-31.
+  /// Whose budget, where a request names nobody. The day is that of the clock, in UTC; without
+  /// one all days are the same.
   std::string user;
-  std::string today;
+  /// When it is asked for, requests in flight end with an error.
+  std::stop_token stop{};
   /// Of the jitter between retries.
   std::uint64_t seed = 1;
 };

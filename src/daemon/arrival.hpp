@@ -6,11 +6,11 @@
 #include <memory>
 #include <variant>
 
+#include "daemon/cluster.hpp"
 #include "daemon/forecasts.hpp"
 #include "daemon/probe_desk.hpp"
 #include "http/server.hpp"
 #include "live/events.hpp"
-#include "replay/remote.hpp"
 
 namespace schedmate::daemon {
 
@@ -27,7 +27,7 @@ struct Foreseen {
   Result<Forecast> forecast;
 };
 struct Advanced {
-  Result<replay::RemoteCluster::Time> time;
+  Result<ClusterTime> time;
 };
 struct Learned {
   std::uint64_t loop;  ///< which one asked

@@ -16,6 +16,7 @@
 #include "llm/http.hpp"
 #include "probe/request.hpp"
 #include "replay/cluster.hpp"
+#include "service/models.hpp"
 
 namespace schedmate::daemon {
 namespace {
@@ -25,17 +26,6 @@ using settings::Settings;
 /// An error of a setting names it.
 tl::unexpected<Error> of_setting(std::string_view key, const Error& error) {
   return fail(error.code, fmt::format("setting {}: {}", key, error.message));
-}
-
-/// NAME[:key=value,...] of a setting.
-Result<Scheduler> read_policy(std::string_view key, std::string_view spec,
-                              const ClusterSpec& cluster) {
-  const std::size_t colon = std::min(spec.find(':'), spec.size());
-  PolicyOptions options;
-  if (colon < spec.size()) options.add_defaults(spec.substr(colon + 1));
-  auto made = make_scheduler(spec.substr(0, colon), {cluster}, std::move(options));
-  if (!made) return of_setting(key, made.error());
-  return made;
 }
 
 /// The policy by which a replay starts jobs itself, with what it believes of run times.
@@ -106,6 +96,14 @@ Result<std::shared_ptr<const Replay>> read_replay(const Settings& settings) {
   return made;
 }
 
+Result<SlurmCluster> read_slurm(const Settings& settings) {
+  if (settings.text("cluster.slurm.via") == "libslurm")
+    return fail(ErrorCode::unsupported,
+                "setting cluster.slurm.via: libslurm is not there yet; cli (as auto) asks Slurm by "
+                "its command line");
+  return SlurmCluster{settings.text("cluster.slurm.conf")};
+}
+
 /// Where the cluster starts jobs itself, a policy only says who needs less.
 Result<void> can_order(const Scheduler& scheduler, const std::string& spec) {
   if (scheduler.expected_work != nullptr) return {};
@@ -118,7 +116,7 @@ Result<void> can_order(const Scheduler& scheduler, const std::string& spec) {
   return fail(
       ErrorCode::unsupported,
       fmt::format("setting order.policy: {} does not order by expected work, and the cluster "
-                  "starts jobs itself (cluster.replay.policy); these do: {}",
+                  "starts jobs itself; these do: {}",
                   spec, fmt::join(able, ", ")));
 }
 
@@ -138,10 +136,15 @@ Result<void> check_span(const Settings& settings) {
       fmt::format("setting order.span: '{}': auto, or a whole number from 1 to {}", text, most));
 }
 
+std::shared_ptr<const PackingTables> packing_of(const Configuration& configuration) {
+  return configuration.replay == nullptr ? nullptr : configuration.replay->trace.packing;
+}
+
 /// What the policy knows of a job's length: the user's past runs in the pool.
 Result<void> make_loop(const Settings& settings, Configuration& configuration) {
   if (auto span = check_span(settings); !span) return span;
-  const ClusterSpec& cluster = configuration.replay->cluster;
+  // A Slurm's nodes are not known yet; who starts nothing there needs none.
+  const ClusterSpec cluster = configuration.slurm ? ClusterSpec() : configuration.replay->cluster;
   const std::string spec = settings.text("order.policy");
   auto scheduler = read_policy("order.policy", spec, cluster);
   if (!scheduler) return tl::unexpected(scheduler.error());
@@ -157,8 +160,7 @@ Result<void> make_loop(const Settings& settings, Configuration& configuration) {
   const ClusterSpec nodes = replay::with_profiler(cluster, *scheduler);
   if (const auto& stage = scheduler->profiler)
     configuration.loop.profiling = {stage->nodes.name, stage->time, stage->max_gpus, stage->bypass};
-  configuration.loop.pool = [nodes, scheduler = *scheduler,
-                             packing = configuration.replay->trace.packing,
+  configuration.loop.pool = [nodes, scheduler = *scheduler, packing = packing_of(configuration),
                              estimator = std::move(*estimator)](const std::string& name) {
     const bool profiles = scheduler.profiler && name == scheduler.profiler->nodes.name;
     live::VirtualCluster::Setup setup;
@@ -172,17 +174,18 @@ Result<void> make_loop(const Settings& settings, Configuration& configuration) {
       if (partition.name == name) setup.round = partition.round;
     return setup;
   };
-  if (configuration.replay->host)
+  if (configuration.slurm || configuration.replay->host)
     if (auto orders = can_order(*scheduler, spec); !orders) return orders;
   configuration.loop.ordering = live::Ordering::Setup{
       .work = scheduler->expected_work, .estimator = ordered, .span = span_of(settings)};
+  configuration.usual_span = settings.text("order.span") == "auto";
   configuration.scheduler = std::move(*scheduler);
   return {};
 }
 
 /// What jobs do to their GPUs, where the trace says so.
 std::function<const Profile*(const SeenJob&)> uses_of(std::shared_ptr<const Replay> replay) {
-  if (replay->trace.packing == nullptr) return {};
+  if (replay == nullptr || replay->trace.packing == nullptr) return {};
   std::map<std::string, std::size_t, std::less<>> rows;
   for (std::size_t row = 0; row < replay->trace.jobs.size(); ++row)
     rows.emplace(replay->trace.jobs[row].id, row);
@@ -269,6 +272,16 @@ bool is_name(std::string_view text) {
 
 }  // namespace
 
+Result<Scheduler> read_policy(std::string_view key, std::string_view spec,
+                              const ClusterSpec& cluster) {
+  const std::size_t colon = std::min(spec.find(':'), spec.size());
+  PolicyOptions options;
+  if (colon < spec.size()) options.add_defaults(spec.substr(colon + 1));
+  auto made = make_scheduler(spec.substr(0, colon), {cluster}, std::move(options));
+  if (!made) return of_setting(key, made.error());
+  return made;
+}
+
 Result<Configuration> configure(const settings::Session& session) {
   const Settings& settings = session.settings;
   Configuration made;
@@ -278,9 +291,15 @@ Result<Configuration> configure(const settings::Session& session) {
     return fail(ErrorCode::invalid,
                 "setting cluster.name: letters, digits, '-', '.' and '_', at most 64");
   made.writer = fmt::format("{}:{}", session.environment.host, ::getpid());
-  auto replay = read_replay(settings);
-  if (!replay) return tl::unexpected(replay.error());
-  made.replay = std::move(*replay);
+  if (settings.text("cluster.connector") == "slurm") {
+    auto slurm = read_slurm(settings);
+    if (!slurm) return tl::unexpected(slurm.error());
+    made.slurm = std::move(*slurm);
+  } else {
+    auto replay = read_replay(settings);
+    if (!replay) return tl::unexpected(replay.error());
+    made.replay = std::move(*replay);
+  }
   if (auto loop = make_loop(settings, made); !loop) return tl::unexpected(loop.error());
   made.loop.settings = acting(settings);
   made.loop.profile = uses_of(made.replay);
@@ -296,6 +315,8 @@ Result<Configuration> configure(const settings::Session& session) {
     if (auto parsed = llm::parse_url(url); !parsed)
       return of_setting("notify.webhook", parsed.error());
   made.reader = settings.text("reader.socket");
+  if (auto models = service::models_of(session, service::chat_services(session, "")); !models)
+    return of_setting("llm.use", models.error());
   if (made.http.unix_path.empty() && made.http.tcp.empty())
     return fail(ErrorCode::invalid,
                 "settings listen.unix and listen.tcp: it must answer on at least one of them");

@@ -28,13 +28,20 @@ struct Replay {
   Estimator host_estimates{};
 };
 
+/// A Slurm beside which the daemon runs.
+struct SlurmCluster {
+  std::string conf;  ///< slurm.conf of its programs; "": as they find it
+};
+
 struct Configuration {
   settings::Session session;  ///< that all this is from
   std::string state_dir;
-  std::string writer;  ///< HOST:PID, of the journal
-  std::shared_ptr<const Replay> replay;
+  std::string writer;                    ///< HOST:PID, of the journal
+  std::shared_ptr<const Replay> replay;  ///< null: the cluster is a Slurm
+  std::optional<SlurmCluster> slurm{};
   live::LoopOptions loop;
-  Scheduler scheduler;  ///< of the loop's pools
+  Scheduler scheduler;      ///< of the loop's pools
+  bool usual_span = false;  ///< order.span = "auto": as is usual for the cluster
   std::chrono::milliseconds poll{1000};
   http::ServerOptions http;  ///< doors and access
   std::string ui_folder{};   ///< page::reply_to()
@@ -42,6 +49,10 @@ struct Configuration {
   std::string reader;        ///< socket of schedmate-reader; "": none
   std::string probe_secret;  ///< "": probes are not heard
 };
+
+/// A policy as a setting names it, NAME[:key=value,...]. Errors: name the setting.
+[[nodiscard]] Result<Scheduler> read_policy(std::string_view key, std::string_view spec,
+                                            const ClusterSpec& cluster);
 
 /// Reads the trace and makes the policy. Errors: invalid, not_found, unsupported: what is wrong and
 /// which setting says so.

@@ -2,6 +2,7 @@
 #include "daemon/daemon.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -14,6 +15,7 @@
 #include "daemon/answers.hpp"
 #include "daemon/archive.hpp"
 #include "daemon/arrival.hpp"
+#include "daemon/cluster.hpp"
 #include "daemon/fit.hpp"
 #include "daemon/foresight.hpp"
 #include "daemon/health.hpp"
@@ -31,13 +33,10 @@
 #include "http/routes.hpp"
 #include "http/server.hpp"
 #include "page/page.hpp"
-#include "replay/remote.hpp"
 #include "tree/hmac.hpp"
 
 namespace schedmate::daemon {
 namespace {
-
-constexpr Connector::Deadline call_deadline{4000};  // an end waits for one
 
 constexpr const char* instance_key = "instance";
 
@@ -46,7 +45,6 @@ class Daemon {
   Daemon(const Configuration& configuration, const Surroundings& surroundings)
       : configuration_(configuration),
         surroundings_(surroundings),
-        cluster_(configuration.state_dir + "/replay.sock"),
         desk_(configuration.probe_secret, tree::random_key()) {}
 
   Result<void> run() {
@@ -59,16 +57,11 @@ class Daemon {
     journal_ = std::move(*journal);
     events_ = std::make_shared<http::EventLog>(
         http::EventBounds{.first_id = static_cast<std::uint64_t>(journal_->epoch()) << 32U});
-    auto time = cluster_.advance(at(0), call_deadline);
-    if (!time)
-      return fail(time.error().code,
-                  fmt::format("{}: there is no cluster; schedmated --replay with the same settings "
-                              "is one",
-                              time.error().message));
-    now_ = time->now;
-    auto abilities = cluster_.abilities(call_deadline);
-    if (!abilities) return tl::unexpected(abilities.error());
-    abilities_ = std::move(*abilities);
+    auto cluster =
+        reach_cluster(configuration_, surroundings_.clock, surroundings_.user_name(::geteuid()));
+    if (!cluster) return tl::unexpected(cluster.error());
+    cluster_ = std::move(*cluster);
+    now_ = cluster_.now;
     restore_uses(desk_.probes(), configuration_.state_dir);
     if (auto began = begin(); !began) return began;
     const auto port = configuration_.session.settings.whole("listen.look_port");
@@ -98,7 +91,9 @@ class Daemon {
     live::LoopOptions options = configuration_.loop;
     options.settings.instance =
         fmt::format("{}.{}", options.settings.cluster, past.kept.at(instance_key));
-    health_.lacks(fit_to(abilities_, Notices(configuration_.notices), options));
+    if (options.ordering && configuration_.usual_span)
+      options.ordering->span = cluster_.span.value_or(options.ordering->span);
+    health_.lacks(fit_to(cluster_.abilities, Notices(configuration_.notices), options));
     options.poll = Seconds(0);
     options.profile = [this, told = std::move(options.profile)](const SeenJob& job) {
       const Profile* const known = told ? told(job) : nullptr;
@@ -107,6 +102,9 @@ class Daemon {
     texts_ = {};
     loop_ = std::make_unique<live::Loop>(std::move(options), past, now_);
     ++loops_;
+    if (cluster_.remember)
+      for (const auto& [id, attempt] : loop_->jobs().all())
+        connector_.ask([this, job = attempt.seen] { cluster_.remember(job); });
     return {};
   }
 
@@ -156,10 +154,11 @@ class Daemon {
     reloading_ = reloading_ || surroundings_.reload_asked();
     if (failed_ || (reloading_ && out_ > 0)) return;
     if (std::exchange(reloading_, false)) return reload();
-    if (configuration_.replay->speed == 0) {
+    if (cluster_.advance) {
       if (out_ == 0) go_on();
       return;
     }
+    if (cluster_.wall) now_ = std::max(now_, cluster_.wall());
     if (look_.knocked()) pace_.ask();
     if (pace_.due(surroundings_.clock.now(), configuration_.poll, out_ == 0)) step(live::Ticked{});
   }
@@ -191,7 +190,7 @@ class Daemon {
             foresight_.counts(),
             desk_.is_open() ? &desk_ : nullptr,
             seconds_of(surroundings_.clock.wall()),
-            abilities_.lack(ActionKind::start).empty(),
+            cluster_.abilities.lack(ActionKind::start).empty(),
             health_.trouble()};
   }
 
@@ -224,9 +223,7 @@ class Daemon {
     const bool is_blind = !health_.is_heard() || !health_.trouble().empty();
     if (is_blind && surroundings_.clock.now() - last_tick_ < configuration_.poll) return;
     ++out_;
-    connector_.ask([this, to = loop_->next_wake()] {
-      inbox_.put(Advanced{cluster_.advance(to, call_deadline)});
-    });
+    connector_.ask([this, to = loop_->next_wake()] { inbox_.put(Advanced{cluster_.advance(to)}); });
   }
 
   void take(Advanced& advanced) {
@@ -260,7 +257,7 @@ class Daemon {
     if (!is_read) return;
     health_.heard();
     history_.note(*loop_, now_);
-    const auto& host = configuration_.replay->host;
+    const auto& host = cluster_.host;
     Listing& listing = *std::get<live::Listed>(event).listing;
     if (!foresight_.foresee(listing, host ? *host : configuration_.scheduler))
       connector_.ask([listing = std::move(listing)] {});  // it is large: freed where there is time
@@ -313,7 +310,7 @@ class Daemon {
       return put(question, std::move(*decision));
     }
     if (auto request = request_of(question.request, state)) {
-      if (const std::string lack = *request ? abilities_.lack((*request)->call.kind) : "";
+      if (const std::string lack = *request ? cluster_.abilities.lack((*request)->call.kind) : "";
           !lack.empty())
         *request = fail(ErrorCode::conflict, lack);
       return put(question, std::move(*request));
@@ -370,14 +367,15 @@ class Daemon {
             inbox_.put(live::Event(live::Returned{call.action, notices.tell(call.call)}));
           });
     connector_.ask([this, call = std::move(call)] {
-      inbox_.put(live::Event(live::Returned{call.action, cluster_.call(call.call, call_deadline)}));
+      inbox_.put(live::Event(
+          live::Returned{call.action, cluster_.connector->call(call.call, call_deadline)}));
     });
   }
   void carry_out(live::List& list) {
     ++out_;
     connector_.ask([this, list] {
-      inbox_.put(
-          live::Event(live::Listed{list.number, cluster_.list(list.ended_since, call_deadline)}));
+      inbox_.put(live::Event(
+          live::Listed{list.number, cluster_.connector->list(list.ended_since, call_deadline)}));
       give_back_memory();  // the first one is large
     });
   }
@@ -431,8 +429,8 @@ class Daemon {
 
   Configuration configuration_;
   const Surroundings& surroundings_;
-  replay::RemoteCluster cluster_;  // the connector's thread alone, once it runs
-  Health health_;                  // before the door, whose threads read it
+  Cluster cluster_;
+  Health health_;  // before the door, whose threads read it
   std::shared_ptr<http::EventLog> events_;
   ProbeDesk desk_;                             // before the door, whose threads check proofs here
   std::unique_ptr<journal::Journal> journal_;  // the writer's thread, or while nothing is out
@@ -456,7 +454,6 @@ class Daemon {
   std::chrono::nanoseconds last_tick_{}, measured_{};
   LookDoor look_;
   Pace pace_;
-  Abilities abilities_;  // of the cluster, as it was when the daemon began
   std::optional<Error> failed_;
   Worker connector_, writer_, notifier_;  // they use what stands above, as do those below
   Foresight foresight_{surroundings_.clock, configuration_.session,
@@ -464,7 +461,7 @@ class Daemon {
   Studies studies_{configuration_.session, [this](std::uint64_t loop, live::Studied studied) {
                      inbox_.put(Learned{loop, std::move(studied)});
                    }};
-  Readings readings_{configuration_.reader, surroundings_.clock};
+  Readings readings_{configuration_.reader, configuration_.session};
   Archive archive_{configuration_.session, journal::journal_path(configuration_.state_dir)};
 };
 

@@ -3,8 +3,8 @@
 
 /// schedmated: the live loop with its journal, its cluster and its front door. The loop has one
 /// thread; one calls the cluster, one writes the journal, one makes forecasts, one reads the audit
-/// chain, one asks schedmate-reader and one the history; those of the front door only queue
-/// requests for the loop.
+/// chain, one asks schedmate-reader and one the history, eight ask models where settings name any;
+/// those of the front door only queue requests for the loop.
 
 #include <functional>
 #include <schedmate/clock.hpp>

@@ -15,6 +15,12 @@ std::vector<std::string> fit_to(const Abilities& abilities, const Notices& notic
   };
   live::Modes& modes = options.settings.modes;
   fit(modes.notify, "mode.notify", notices.lack());
+  fit(modes.annotate, "mode.annotate", abilities.lack(ActionKind::annotate));
+  const std::string& no_drain = abilities.lack(ActionKind::drain_node);
+  if (!abilities.lack(ActionKind::requeue_excluding).empty())
+    fit(modes.recover, "mode.recover", no_drain);
+  else if (!no_drain.empty() && modes.recover >= Mode::approve)
+    lacks.push_back(fmt::format("mode.recover drains no nodes: {}", no_drain));
   if (abilities.lack(ActionKind::start).empty()) {
     options.ordering.reset();
     return lacks;

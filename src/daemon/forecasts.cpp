@@ -138,7 +138,8 @@ std::unique_ptr<Question> Forecasts::question(const Listing& listing) {
   return made;
 }
 
-Result<Forecast> forecast_of(std::unique_ptr<Question> asked, const Scheduler& scheduler) {
+Result<Forecast> forecast_of(std::unique_ptr<Question> asked, const Scheduler& scheduler,
+                             Hindsight& hindsight) {
   constexpr std::int64_t most = 60, least = 20, figures = 600'000;  // that are held at a time
   Question& question = *asked;
   QueueSnapshot& snapshot = question.snapshot;
@@ -154,8 +155,11 @@ Result<Forecast> forecast_of(std::unique_ptr<Question> asked, const Scheduler& s
     job.burst = model.burst(row);
     job.source = model.has_own(row) ? RunTimeSource::user : RunTimeSource::site;
   }
-  const auto made = forecast_queue(snapshot, scheduler, {.samples = samples});
+  auto made = forecast_queue(snapshot, scheduler, {.samples = samples});
   if (!made) return tl::unexpected(made.error());
+  for (JobForecast& each : made->jobs) each.waits_s = {};  // large, and nobody asks for them
+  hindsight.note(snapshot, *made);
+  calibrate(*made, snapshot, hindsight.calibration(snapshot.now));
   Forecast forecast{.now = snapshot.now, .samples = made->samples, .jobs = {}};
   for (std::size_t i = 0; i < snapshot.jobs.size(); ++i) {
     const SnapshotJob& job = snapshot.jobs[i];

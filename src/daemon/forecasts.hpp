@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "base/document.hpp"
+#include "daemon/hindsight.hpp"
 #include "eta/run_time_model.hpp"
 
 namespace schedmate::daemon {
@@ -60,9 +61,9 @@ class Forecasts {
   std::map<std::string, std::uint32_t> users_;
 };
 
-/// Any thread. Errors: those of forecast_queue().
+/// Corrected by what came of earlier ones, and noted there. Errors: those of forecast_queue().
 [[nodiscard]] Result<Forecast> forecast_of(std::unique_ptr<Question> asked,
-                                           const Scheduler& scheduler);
+                                           const Scheduler& scheduler, Hindsight& hindsight);
 
 /// For a job's document, "eta": null where nothing is expected of it. Long lists take the text.
 [[nodiscard]] std::string eta_text(const Forecast& forecast, const std::string& job);

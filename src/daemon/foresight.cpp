@@ -23,8 +23,11 @@ bool Foresight::foresee(Listing& listing, const Scheduler& scheduler) {
   worker_.ask([this, listing = std::move(listing), ended = std::exchange(ended_, {}),
                asked = std::move(asked)]() mutable {
     if (!std::exchange(knows_past_, true)) learn_past(listing.now, ended);
-    for (const SeenJob& job : ended) forecasts_.note(job);
-    take_(forecast_of(forecasts_.question(std::exchange(listing, {})), asked));
+    for (const SeenJob& job : ended) {
+      forecasts_.note(job);
+      hindsight_.ended(job);
+    }
+    take_(forecast_of(forecasts_.question(std::exchange(listing, {})), asked, hindsight_));
     give_back_memory();
   });
   return true;

@@ -49,8 +49,9 @@ class Foresight {
   settings::Session session_;
   Take take_;
   std::atomic<bool> stopped_ = false;
-  bool knows_past_ = false;  // the worker's thread alone, as the next
+  bool knows_past_ = false;  // the worker's thread alone, as the next two
   Forecasts forecasts_;
+  Hindsight hindsight_;
   std::vector<SeenJob> ended_;  // that it has not been told of
   std::shared_ptr<const Forecast> last_;
   FirstForecasts first_;

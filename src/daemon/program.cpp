@@ -77,6 +77,8 @@ Result<void> check_is_first_run(const Configuration& configuration) {
 }
 
 Result<void> serve_replay(const Configuration& configuration, const Program& program) {
+  if (configuration.replay == nullptr)
+    return fail(ErrorCode::invalid, "setting cluster.connector: only a replay can be one here");
   if (auto made = make_own_folder(configuration.state_dir); !made)
     return tl::unexpected(made.error());
   if (auto checked = check_is_first_run(configuration); !checked) return checked;

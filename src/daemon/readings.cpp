@@ -81,10 +81,16 @@ Result<reader::Request> reading_of(const http::Request& request, const live::Job
   return made;
 }
 
-Readings::Readings(const std::string& socket, const Clock& clock) {
+Readings::Readings(const std::string& socket, const settings::Session& session) {
   if (socket.empty()) return;
-  reader_ =
-      std::make_unique<reader::Client>(reader::ClientOptions{.socket = socket, .clock = clock});
+  reader::ClientOptions options{.socket = socket, .clock = session.clock};
+  if (service::uses_models(session.settings)) {
+    models_ = std::make_unique<ModelDesk>(session);
+    options.model = [this](reader::Question question, std::function<void(std::string)> give) {
+      models_->ask(std::move(question), std::move(give));
+    };
+  }
+  reader_ = std::make_unique<reader::Client>(std::move(options));
 }
 
 void Readings::take(const http::Request& request, const std::shared_ptr<http::Answer>& answer,
@@ -99,6 +105,7 @@ void Readings::take(const http::Request& request, const std::shared_ptr<http::An
               "of a schedmate-reader"}));
   } else {
     const std::string job = request.ids.empty() ? "" : request.ids.front();
+    asked->models = models_ != nullptr && asked->what != What::tail;
     reader_->ask(std::move(*asked), [answer, job](Result<Document> result) {
       (*answer)(reply_of(std::move(result), job));
     });

@@ -6,9 +6,9 @@
 
 #include <memory>
 #include <optional>
-#include <schedmate/clock.hpp>
 #include <string>
 
+#include "daemon/model_desk.hpp"
 #include "http/options.hpp"
 #include "live/jobs.hpp"
 #include "reader/client.hpp"
@@ -28,8 +28,9 @@ namespace schedmate::daemon {
 
 class Readings {
  public:
-  /// `socket` is that of the reader; "": there is none.
-  Readings(const std::string& socket, const Clock& clock);
+  /// `socket` is that of the reader; "": there is none. What rules leave open of what is read is
+  /// put to the models of the session's settings.
+  Readings(const std::string& socket, const settings::Session& session);
 
   /// Null: there is none.
   [[nodiscard]] reader::Client* client() { return reader_.get(); }
@@ -38,7 +39,8 @@ class Readings {
             const live::Jobs& jobs);
 
  private:
-  std::unique_ptr<reader::Client> reader_;
+  std::unique_ptr<ModelDesk> models_;       // null: none are set
+  std::unique_ptr<reader::Client> reader_;  // it asks them
 };
 
 }  // namespace schedmate::daemon

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tests/support/need.hpp"
 
 namespace schedmate::daemon {
@@ -26,6 +28,7 @@ TEST_CASE("the reader takes each request as it is made for a study") {
   for (const What what : {What::code, What::log, What::failure}) {
     const reader::Request made = testing::need(reading_for({1, what, known_job()}));
     CHECK(made.user == "ann");
+    CHECK_FALSE(made.models);  // what is decided stands on no word of a model
     const auto taken = reader::read_request(reader::request_line({9, made}));
     REQUIRE_MESSAGE(taken.has_value(), (taken ? "" : taken.error().message));
     CHECK(taken->request == made);

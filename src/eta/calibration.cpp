@@ -114,9 +114,11 @@ Spans spans_of(const InstantQuantiles& instants, SimTime now) {
 void calibrate(QueueForecast& forecast, const QueueSnapshot& snapshot,
                const EtaCalibration& calibration) {
   using Like = std::tuple<ForecastKind, double, Spans>;
-  std::map<Like, Spans> known;
+  std::map<Like, Spans> known;  // jobs that are told the same stand together
+  constexpr std::size_t enough = 4096;
   const auto move = [&](ForecastKind kind, double so_far_s, InstantQuantiles& instants) {
     const Spans told = spans_of(instants, snapshot.now);
+    if (known.size() >= enough) known.clear();
     const auto [found, fresh] = known.try_emplace({kind, rounded(log_span(so_far_s)), told});
     if (fresh) found->second = calibration.calibrated(kind, so_far_s, told);
     for (std::size_t i = 0; i < told.size(); ++i) {

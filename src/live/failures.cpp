@@ -157,9 +157,21 @@ void Loop::respond_to_failures(SimTime now) {
     Response response = respond_to(failure);
     if (response.waits) continue;
     count_avoided(failure, attempt->past);
-    for (Proposal& proposal : response.proposals) (void)actions_.propose(std::move(proposal), now);
+    respond(std::move(response), now);
     lives_.handled(id);
     keep_life(id);
+  }
+}
+
+/// Modes, caps and the breaker decide what comes of it; the owner is told what does.
+void Loop::respond(Response response, SimTime now) {
+  bool starts_again = true;
+  for (Proposal& proposal : response.proposals) {
+    const ActionKind kind = proposal.call.kind;
+    if (kind == ActionKind::notify && !starts_again) proposal.call.text = response.text_otherwise;
+    const auto action = actions_.propose(std::move(proposal), now);
+    if (kind == ActionKind::requeue_excluding)
+      starts_again = action && actions_.is_to_be_called(*action);
   }
 }
 

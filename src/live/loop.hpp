@@ -35,6 +35,7 @@
 namespace schedmate::live {
 
 struct FailureCase;
+struct Response;
 
 /// A stage in front of the pools that runs each small job for a short time to measure it
 /// (Lucid 3.2). Its first attempt goes there; who does not end in time goes on to its pool.
@@ -135,6 +136,7 @@ class Loop {
   void count_avoided(const FailureCase& failure, const std::vector<PastRun>& past);
   [[nodiscard]] const Prediction* advice_on(const std::string& id) const;
   void respond_to_failures(SimTime now);
+  void respond(Response response, SimTime now);
   void respond_to_hangs(SimTime now);
   void follow_test(const Action& test, SimTime now);
   [[nodiscard]] std::vector<NodeWitness> witnesses_of(const SeenJob& job, SimTime now) const;

@@ -101,13 +101,13 @@ Proposal of_job(const SeenJob& job, ActionKind kind) {
   return made;
 }
 
-std::string words(const FailureCase& failure, const Rule& rule) {
+std::string words(const FailureCase& failure, std::string_view told) {
   const SeenJob& job = failure.job;
   const CauseFound& cause = failure.cause;
   std::string text =
       fmt::format("Job {} ({}) ended as {}.", job.id, job.name, to_string(job.end_state));
   if (!cause.reason.empty()) text += fmt::format(" {}: {}.", name_of(cause.verdict), cause.reason);
-  if (!rule.told.empty()) text += fmt::format(" SchedMate: {}.", rule.told);
+  if (!told.empty()) text += fmt::format(" SchedMate: {}.", told);
   if (!cause.advice.empty()) text += fmt::format(" {}", cause.advice);
   constexpr std::size_t longest = 1000;
   if (text.size() > longest) text.resize(longest);
@@ -175,7 +175,11 @@ Response respond_to(const FailureCase& failure) {
   }
   Proposal tell = of_job(failure.job, ActionKind::notify);
   tell.call.user = failure.job.user;
-  tell.call.text = words(failure, rule);
+  tell.call.text = words(failure, rule.told);
+  response.text_otherwise =
+      rule.restart == Restart::no
+          ? tell.call.text
+          : words(failure, "it is not started again by itself; that is for you or an operator");
   add(std::move(tell));
   return response;
 }

@@ -31,6 +31,7 @@ struct Response {
   std::string_view rule{};
   bool waits = false;  ///< for witnesses: ask again later
   std::vector<Proposal> proposals{};
+  std::string text_otherwise{};  ///< for the owner, where the restart does not come about
 };
 [[nodiscard]] Response respond_to(const FailureCase& failure);
 

@@ -188,6 +188,24 @@ TEST_CASE("a probe is the second witness, also when it speaks after the failure"
   CHECK(there.house.site.see_node(node).state == NodeState::drained);
 }
 
+TEST_CASE("an owner is promised a restart only where there is one") {
+  const auto told = [](Mode recover) {
+    live::Settings settings = testing::ActingDesk::all_act();
+    settings.modes.recover = recover;
+    FailingHouse there(settings);
+    there.cause.recommendation = Recommendation::restart_same;
+    there.cause.component = Component::none;
+    there.fail("1");
+    const auto calls = there.house.site.calls();
+    const auto tell = std::ranges::find(calls, ActionKind::notify, &ActionCall::kind);
+    REQUIRE(tell != calls.end());
+    return tell->text;
+  };
+  CHECK(told(Mode::act).contains("SchedMate: the fault may have passed; it is started again."));
+  for (const Mode mode : {Mode::shadow, Mode::approve})
+    CHECK(told(mode).contains("SchedMate: it is not started again by itself"));
+}
+
 TEST_CASE("two witnesses of one node drain it without a job that fails; two words of one do not") {
   FailingHouse there;
   there.house.turns(2);

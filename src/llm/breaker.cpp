@@ -6,25 +6,32 @@
 namespace schedmate::llm {
 namespace {
 
-/// Closed, open (nothing is sent until the rest is over), or trying (one request is out).
+/// Closed, open (nothing is sent until the rest is over), or trying (one request is out); of each
+/// payer one, so that nobody's requests, however they fail, close a server to others.
 class Breaker {
  public:
   Breaker(const ChatSettings& settings, Clock clock)
       : most_(settings.breaker_failures), rest_(settings.breaker_rest), clock_(std::move(clock)) {}
 
-  bool admit() {
+  bool admit(const std::string& payer) {
     const std::lock_guard lock(mutex_);
-    if (failures_ < most_) return true;
-    if (trying_ || clock_.now() < open_until_) return false;
-    trying_ = true;
+    const auto found = circuits_.find(payer);
+    if (found == circuits_.end() || found->second.failures < most_) return true;
+    Circuit& circuit = found->second;
+    if (circuit.trying || clock_.now() < circuit.open_until) return false;
+    circuit.trying = true;
     return true;
   }
 
-  void learn(bool worked) {
+  void learn(const std::string& payer, bool worked) {
     const std::lock_guard lock(mutex_);
-    trying_ = false;
-    failures_ = worked ? 0 : failures_ + 1;
-    if (failures_ >= most_) open_until_ = clock_.now() + rest_;
+    if (worked) {
+      circuits_.erase(payer);
+      return;
+    }
+    Circuit& circuit = circuits_[payer];
+    circuit.trying = false;
+    if (++circuit.failures >= most_) circuit.open_until = clock_.now() + rest_;
   }
 
   [[nodiscard]] Error error() const {
@@ -34,13 +41,16 @@ class Breaker {
   }
 
  private:
+  struct Circuit {
+    std::int64_t failures = 0;
+    bool trying = false;
+    std::chrono::nanoseconds open_until{0};
+  };
   std::int64_t most_;
   std::chrono::seconds rest_;
   Clock clock_;
   std::mutex mutex_;
-  std::int64_t failures_ = 0;
-  bool trying_ = false;
-  std::chrono::nanoseconds open_until_{0};
+  std::map<std::string, Circuit> circuits_;  // of payers whose last request has failed
 };
 
 /// A request that was wrong by itself says nothing about the server's health.
@@ -55,9 +65,9 @@ Chat with_breaker(Chat chat, const ChatSettings& settings, Clock clock) {
   if (settings.breaker_failures <= 0) return chat;
   auto breaker = std::make_shared<Breaker>(settings, std::move(clock));
   return [chat = std::move(chat), breaker](const ChatRequest& request) -> Result<ChatReply> {
-    if (!breaker->admit()) return tl::unexpected(breaker->error());
+    if (!breaker->admit(request.payer)) return tl::unexpected(breaker->error());
     auto reply = chat(request);
-    breaker->learn(reply || !is_servers_fault(reply.error().code));
+    breaker->learn(request.payer, reply || !is_servers_fault(reply.error().code));
     return reply;
   };
 }

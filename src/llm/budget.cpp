@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -79,10 +80,9 @@ constexpr std::string_view everybody = "*";
 
 struct TokenAllowance {
   std::shared_ptr<TokenLedger> ledger;
-  std::string day, user;
   std::int64_t of_day = 0, of_user = 0;
 
-  [[nodiscard]] Result<void> check() const {
+  [[nodiscard]] Result<void> check(const std::string& day, const std::string& user) const {
     const auto all = ledger->spent(day, everybody);
     if (!all) return tl::unexpected(all.error());
     if (*all >= of_day) {
@@ -100,7 +100,8 @@ struct TokenAllowance {
     return {};
   }
 
-  [[nodiscard]] Result<void> pay(std::int64_t tokens) const {
+  [[nodiscard]] Result<void> pay(const std::string& day, const std::string& user,
+                                 std::int64_t tokens) const {
     const auto done = ledger->add(day, everybody, tokens);
     return done ? ledger->add(day, user, tokens) : done;
   }
@@ -113,6 +114,11 @@ std::string word_of(std::string_view user) {
     if (static_cast<unsigned char>(c) <= ' ') c = '_';
   }
   return word == everybody ? "_" : word;
+}
+
+std::string day_of(const Clock& clock) {
+  if (!clock.wall) return "";
+  return fmt::format("{:%Y-%m-%d}", fmt::gmtime(seconds_of(clock.wall())));
 }
 
 /// Where a server does not count, four bytes pass for a token.
@@ -133,16 +139,16 @@ std::shared_ptr<TokenLedger> file_ledger(std::string folder) {
 
 Chat llm::with_budget(Chat chat, const ChatSettings& settings, const ChatServices& services) {
   TokenAllowance allowance{.ledger = services.ledger ? services.ledger : memory_ledger(),
-                           .day = services.today,
-                           .user = word_of(services.user),
                            .of_day = settings.tokens_per_day,
                            .of_user = settings.tokens_per_user};
-  return [chat = std::move(chat),
-          allowance = std::move(allowance)](const ChatRequest& request) -> Result<ChatReply> {
-    if (const auto open = allowance.check(); !open) return tl::unexpected(open.error());
+  return [chat = std::move(chat), allowance = std::move(allowance), clock = services.clock,
+          usual = services.user](const ChatRequest& request) -> Result<ChatReply> {
+    const std::string day = day_of(clock);
+    const std::string user = word_of(request.payer.empty() ? usual : request.payer);
+    if (const auto open = allowance.check(day, user); !open) return tl::unexpected(open.error());
     auto reply = chat(request);
     if (!reply) return reply;
-    if (const auto paid = allowance.pay(cost_of(request, *reply)); !paid) {
+    if (const auto paid = allowance.pay(day, user, cost_of(request, *reply)); !paid) {
       return tl::unexpected(paid.error());
     }
     return reply;

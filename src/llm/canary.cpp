@@ -16,13 +16,14 @@ constexpr std::string_view canary_schema =
 
 enum class Binding : std::uint8_t { unknown, bound, ignored, refused };
 
-ChatRequest canary_request(std::chrono::milliseconds patience) {
+ChatRequest canary_request(const ChatRequest& before) {
   return {.system = "You answer with one JSON object.",
           .tools = {},
           .messages = {{.from_model = false, .text = "Give a colour as {\"word\": COLOUR}."}},
           .json_schema = std::string(canary_schema),
           .max_tokens = 40,
-          .patience = patience};
+          .patience = before.patience,
+          .payer = before.payer};
 }
 
 class Canary {
@@ -32,7 +33,7 @@ class Canary {
 
   Result<ChatReply> ask(const ChatRequest& request) {
     if (request.json_schema.empty()) return chat_(request);
-    const auto binding = find_out(request.patience);
+    const auto binding = find_out(request);
     if (!binding) return tl::unexpected(binding.error());
     if (*binding == Binding::bound) {
       auto reply = chat_(request);
@@ -45,10 +46,11 @@ class Canary {
 
  private:
   /// Asked once; a server that cannot be reached is asked again by the next request.
-  Result<Binding> find_out(std::chrono::milliseconds patience) {
-    const std::lock_guard lock(mutex_);
+  Result<Binding> find_out(const ChatRequest& request) {
+    const std::unique_lock lock(mutex_, request.patience);
+    if (!lock) return fail(ErrorCode::timeout, "another request is finding out about the server");
     if (binding_ != Binding::unknown) return binding_;
-    const auto reply = chat_(canary_request(patience));
+    const auto reply = chat_(canary_request(request));
     if (!reply && reply.error().code != ErrorCode::unsupported) {
       return tl::unexpected(reply.error());
     }
@@ -81,7 +83,7 @@ class Canary {
 
   Chat chat_;
   std::shared_ptr<ChatMeter> meter_;
-  std::mutex mutex_;
+  std::timed_mutex mutex_;
   Binding binding_ = Binding::unknown;
 };
 

@@ -75,13 +75,15 @@ std::string without(std::string text, const std::string& secret) {
 
 tl::expected<ChatReply, llm::Failure> exchange(const ChatSettings& settings,
                                                const llm::HttpTarget& target,
-                                               const ChatRequest& request) {
+                                               const ChatRequest& request,
+                                               const std::stop_token& stop) {
   const llm::HttpLimits limits{.deadline = request.patience,
-                               .reply_bytes = static_cast<std::size_t>(settings.reply_bytes)};
+                               .reply_bytes = static_cast<std::size_t>(settings.reply_bytes),
+                               .stop = stop};
   auto http =
       llm::post_json(target, "/chat/completions", llm::chat_body(settings, request), limits);
   if (!http) {
-    const bool again = http.error().code == ErrorCode::unavailable;
+    const bool again = http.error().code == ErrorCode::unavailable && !stop.stop_requested();
     return tl::unexpected(llm::Failure{.error = http.error(), .again = again, .wait = {}});
   }
   http->body = without(std::move(http->body), target.token);
@@ -91,8 +93,9 @@ tl::expected<ChatReply, llm::Failure> exchange(const ChatSettings& settings,
 Result<Chat> open_openai(const ChatSettings& settings, const ChatServices& services) {
   auto target = llm::target_of(settings, services);
   if (!target) return tl::unexpected(target.error());
-  llm::Exchange tried = [settings, target = *std::move(target)](const ChatRequest& request) {
-    return exchange(settings, target, request);
+  llm::Exchange tried = [settings, target = *std::move(target),
+                         stop = services.stop](const ChatRequest& request) {
+    return exchange(settings, target, request, stop);
   };
   return llm::with_retries(std::move(tried), settings, services);
 }

@@ -31,7 +31,7 @@ using Exchange = std::function<tl::expected<ChatReply, Failure>(const ChatReques
 [[nodiscard]] Chat with_retries(Exchange exchange, const ChatSettings& settings,
                                 const ChatServices& services);
 /// After `breaker_failures` failures of the server in a row nothing is sent for `breaker_rest`;
-/// then one request tries.
+/// then one request tries. Each payer's are counted by themselves.
 [[nodiscard]] Chat with_breaker(Chat chat, const ChatSettings& settings, Clock clock);
 /// Refuses when the day or the user has used up its tokens.
 [[nodiscard]] Chat with_budget(Chat chat, const ChatSettings& settings,
@@ -44,8 +44,8 @@ using Exchange = std::function<tl::expected<ChatReply, Failure>(const ChatReques
 [[nodiscard]] Chat with_redaction(Chat chat, std::function<std::string(std::string_view)> redact);
 [[nodiscard]] Chat with_meter(Chat chat, std::shared_ptr<ChatMeter> meter);
 
-/// exchange_text.cpp: JSON of one line. Of a request everything that decides the answer, so not the
-/// patience. Errors: bad_reply.
+/// exchange_text.cpp: JSON of one line. Of a request everything that decides the answer, so neither
+/// patience nor payer. Errors: bad_reply.
 [[nodiscard]] std::string request_text(const ChatRequest& request);
 [[nodiscard]] Result<ChatRequest> read_request(std::string_view text);
 [[nodiscard]] std::string reply_text(const ChatReply& reply);

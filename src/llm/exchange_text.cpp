@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
+#include "base/json_reader.hpp"
 #include "llm/exchange.hpp"
 
 namespace schedmate::llm {
@@ -10,6 +11,15 @@ using Json = nlohmann::json;
 
 std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// What others have written is read without trust: it may be deep, or hold a schema that is none.
+constexpr JsonBounds bounds{.deepest = 32, .most_values = 10'000};
+
+bool is_schema(const std::string& text) {
+  if (text.empty()) return true;
+  const auto read = read_json(text, bounds);
+  return read && read->is_object();
 }
 
 tl::unexpected<Error> senseless(const Json::exception& error) {
@@ -33,6 +43,8 @@ std::string request_text(const ChatRequest& request) {
 }
 
 Result<ChatRequest> read_request(std::string_view text) {
+  if (const auto sound = read_json(text, bounds); !sound)
+    return fail(ErrorCode::bad_reply, quotable(sound.error().message, 120));
   try {
     const Json json = Json::parse(text);
     ChatRequest request{.system = json.at("system").get<std::string>(),
@@ -46,6 +58,8 @@ Result<ChatRequest> read_request(std::string_view text) {
       request.messages.push_back({.from_model = message.at("from_model").get<bool>(),
                                   .text = message.at("text").get<std::string>()});
     }
+    if (!is_schema(request.json_schema))
+      return fail(ErrorCode::bad_reply, "json_schema is no JSON object");
     return request;
   } catch (const Json::exception& error) {
     return senseless(error);

@@ -68,6 +68,12 @@ std::size_t take_body(const char* data, std::size_t /*one*/, std::size_t size, v
   return taken;
 }
 
+/// Asked about once a second, with how much has been sent and received; not 0 ends the transfer.
+template <class... Bytes>
+int is_to_stop(void* stop, Bytes... /*bytes*/) {
+  return static_cast<const std::stop_token*>(stop)->stop_requested() ? 1 : 0;
+}
+
 Headers headers_of(const HttpTarget& target) {
   Headers headers;
   const auto add = [&](const std::string& line) {
@@ -115,6 +121,8 @@ tl::unexpected<Error> explain(CURLcode code, const std::string& place,
           fmt::format(
               "{}: cannot verify its certificate; set ca_file to the authority that signed it",
               place));
+    case CURLE_ABORTED_BY_CALLBACK:
+      return fail(ErrorCode::unavailable, fmt::format("{}: the program is ending", place));
     case CURLE_WEIRD_SERVER_REPLY:
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_BAD_CONTENT_ENCODING:
@@ -155,6 +163,11 @@ Result<HttpReply> post_json(const HttpTarget& target, const std::string& path,
   curl_easy_setopt(handle.get(), CURLOPT_HEADERDATA, &incoming);
   curl_easy_setopt(handle.get(), CURLOPT_WRITEFUNCTION, take_body);
   curl_easy_setopt(handle.get(), CURLOPT_WRITEDATA, &incoming);
+  std::stop_token stop = limits.stop;
+  curl_easy_setopt(handle.get(), CURLOPT_NOPROGRESS, 0L);
+  curl_easy_setopt(handle.get(), CURLOPT_XFERINFOFUNCTION,
+                   (is_to_stop<curl_off_t, curl_off_t, curl_off_t, curl_off_t>));
+  curl_easy_setopt(handle.get(), CURLOPT_XFERINFODATA, &stop);
   const NoBrokenPipe quiet;
   const CURLcode code = curl_easy_perform(handle.get());
   if (incoming.too_large || code == CURLE_OUT_OF_MEMORY) {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <optional>
 #include <schedmate/result.hpp>
+#include <stop_token>
 #include <string>
 
 namespace schedmate::llm {
@@ -33,6 +34,7 @@ struct HttpLimits {
   std::chrono::milliseconds deadline{60'000};  ///< for everything: connect, TLS, send, receive
   std::size_t reply_bytes = 1 << 20;           ///< after decompression
   std::size_t header_bytes = std::size_t{64} << 10U;
+  std::stop_token stop{};  ///< ends it within a second
 };
 
 struct HttpReply {

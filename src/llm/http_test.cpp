@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
+#include <thread>
+
 #include "tests/support/raw_server.hpp"
 
 namespace schedmate::llm {
@@ -82,6 +84,22 @@ TEST_CASE("http: a body without bound, and what is no HTTP") {
   CHECK(code_of({.first = "", .again = ""}) == ErrorCode::unavailable);
   CHECK(code_of({.first = std::string(head) + "Content-Length: 10\r\n\r\n{", .again = ""}) ==
         ErrorCode::unavailable);
+}
+
+TEST_CASE("http: a transfer ends when the program is to") {
+  std::stop_source stop;
+  const RawServer server({.first = head, .again = "X", .between = milliseconds(10)});
+  const std::jthread soon([&] {
+    std::this_thread::sleep_for(milliseconds(100));
+    stop.request_stop();
+  });
+  const auto began = std::chrono::steady_clock::now();
+  const HttpTarget target{
+      .url = parse_url(server.url()).value(), .token = "", .proxy = std::nullopt, .ca_file = ""};
+  const auto reply = post_json(target, "/chat", "{}", {.stop = stop.get_token()});
+  REQUIRE_FALSE(reply);
+  CHECK(reply.error().message.contains("ending"));
+  CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(5));
 }
 
 }  // namespace schedmate::llm

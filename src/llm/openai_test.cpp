@@ -26,7 +26,7 @@ ChatServices test_services() {
     return std::string(name == "FAKE_TOKEN" ? "s3cret-token" : "");
   };
   services.meter = std::make_shared<ChatMeter>();
-  services.today = "2026-01-31";
+  services.clock.wall = [] { return at(0); };
   services.user = "ada";
   return services;
 }

@@ -17,12 +17,6 @@ using std::chrono::milliseconds;
 constexpr char good = '=';
 constexpr char bad = '!';
 
-/// "!" with the number of the error code, and the sentence.
-std::string error_reply(const Error& error) {
-  return fmt::format("{}{}{}", bad, static_cast<char>('0' + static_cast<int>(error.code)),
-                     error.message);
-}
-
 Result<ChatReply> parse_answer(const std::string& answer) {
   if (answer.starts_with(good)) return read_reply(std::string_view(answer).substr(1));
   if (!answer.starts_with(bad) || answer.size() < 2)
@@ -52,17 +46,37 @@ std::vector<Chat> chats_through(const std::function<std::string(std::string_view
   return chats;
 }
 
-std::string answer_for(std::span<const Chat> chats, std::string_view question) {
+std::vector<Chat> open_remote(const std::function<std::string(std::string_view)>& ask,
+                              std::size_t count, const ChatServices& services) {
+  std::vector<Chat> chats = chats_through(ask, count);
+  for (Chat& chat : chats) {
+    chat = [far = std::move(chat), meter = services.meter](const ChatRequest& request) {
+      if (meter) meter->attempt(false);
+      return far(request);
+    };
+    chat = with_redaction(with_meter(std::move(chat), services.meter), services.redact);
+  }
+  return chats;
+}
+
+/// "!" with the number of the error code, and the sentence.
+std::string refusal(const Error& error) {
+  return fmt::format("{}{}{}", bad, static_cast<char>('0' + static_cast<int>(error.code)),
+                     error.message);
+}
+
+std::string answer_for(std::span<const Chat> chats, std::string_view question, const Asker& asker) {
   const auto number = take_number(question);
   const auto patience = take_number(question);
   auto request = read_request(question);
   const bool known =
       number && patience && *number >= 0 && static_cast<std::size_t>(*number) < chats.size();
   if (!known || !request)
-    return error_reply({ErrorCode::invalid, "a request that cannot be understood"});
-  request->patience = milliseconds(*patience);
+    return refusal({ErrorCode::invalid, "a request that cannot be understood"});
+  request->patience = std::min(milliseconds(*patience), asker.most_patience);
+  request->payer = asker.payer;
   const auto reply = chats[static_cast<std::size_t>(*number)](*request);
-  return reply ? good + reply_text(*reply) : error_reply(reply.error());
+  return reply ? good + reply_text(*reply) : refusal(reply.error());
 }
 
 }  // namespace schedmate::llm

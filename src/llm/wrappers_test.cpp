@@ -119,27 +119,71 @@ TEST_CASE("the circuit opens after failures in a row and lets one try through af
   CHECK(calls == 6);
 }
 
+TEST_CASE("a circuit that one payer's requests have opened is closed to nobody else") {
+  Hours hours;
+  ChatSettings settings;
+  settings.breaker_failures = 3;
+  const Chat chat = with_breaker(
+      [](const ChatRequest& request) -> Result<ChatReply> {
+        if (request.payer == "ann") return fail(ErrorCode::timeout, "too long");
+        return reply_of("ok");
+      },
+      settings, hours.clock());
+  auto anns = plain_question(), bobs = plain_question();
+  anns.payer = "ann";
+  bobs.payer = "bob";
+  for (int i = 0; i < 10; ++i) CHECK_FALSE(chat(anns));
+  CHECK(chat(anns).error().code == ErrorCode::unavailable);
+  CHECK(chat(bobs));
+}
+
+TEST_CASE("one chat keeps a budget for each payer, day by day") {
+  std::int64_t now_s = 0;
+  ChatSettings settings;
+  settings.tokens_per_user = 50;
+  settings.tokens_per_day = 150;
+  ChatServices services;
+  services.clock.wall = [&] { return at(now_s); };
+  services.user = "uid-0";
+  const Chat chat =
+      with_budget([](const ChatRequest&) { return reply_of("x", 30); }, settings, services);
+  const auto pays = [&](const char* payer) {
+    auto request = plain_question();
+    request.payer = payer;
+    return chat(request).has_value();
+  };
+  CHECK(pays("ann"));
+  CHECK(pays("ann"));
+  CHECK_FALSE(pays("ann"));
+  CHECK(pays("bob"));
+  CHECK(pays(""));  // the services' own
+  CHECK(pays("uid-0"));
+  CHECK_FALSE(pays("bob"));  // the day's are used up
+  now_s = 86'400;
+  CHECK(pays("ann"));
+}
+
 TEST_CASE("a spent budget refuses, for the user and for the day, and outlives the process") {
   const auto folder = fresh_folder("budget");
   ChatSettings settings;
   settings.tokens_per_user = 50;
   settings.tokens_per_day = 100;
-  const auto ask_as = [&](const std::string& user, const std::string& day) {
+  const auto ask_as = [&](const std::string& user, std::int64_t day) {
     ChatServices services;
     services.ledger = file_ledger(folder.string());
     services.user = user;
-    services.today = day;
+    services.clock.wall = [day] { return at(day); };
     const Chat chat =
         with_budget([](const ChatRequest&) { return reply_of("x", 30); }, settings, services);
     return chat(plain_question()).has_value();
   };
-  CHECK(ask_as("ada", "2026-01-31"));
-  CHECK(ask_as("ada", "2026-01-31"));
-  CHECK_FALSE(ask_as("ada", "2026-01-31"));
-  CHECK(ask_as("bob\n0 ada", "2026-01-31"));
-  CHECK(ask_as("bob\n0 ada", "2026-01-31"));
-  CHECK_FALSE(ask_as("eve", "2026-01-31"));
-  CHECK(ask_as("ada", "2026-02-01"));
+  CHECK(ask_as("ada", 0));
+  CHECK(ask_as("ada", 0));
+  CHECK_FALSE(ask_as("ada", 0));
+  CHECK(ask_as("bob\n0 ada", 0));
+  CHECK(ask_as("bob\n0 ada", 0));
+  CHECK_FALSE(ask_as("eve", 0));
+  CHECK(ask_as("ada", 86'400));
 }
 
 TEST_CASE("a replay answers what was recorded and nothing else; the file is its owner's") {

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -139,7 +140,8 @@ Descriptor held_text(std::string_view text) {
 Result<StartedChild> start_child(const ChildOrder& order) {
   const Descriptor text = held_text(work_text({order.request, order.settings}));
   std::array<int, 2> ends{};
-  if (!text || ::pipe2(ends.data(), O_CLOEXEC) != 0) return not_started();
+  if (!text || ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
+    return not_started();
   StartedChild child{-1, Descriptor(ends[0])};
   const Descriptor theirs(ends[1]);
   ::fcntl(child.says.number(), F_SETFL, O_NONBLOCK);
@@ -170,12 +172,27 @@ std::optional<uid_t> ChildSays::user() const {
       std::string_view(bytes).substr(user_word.size(), end - user_word.size()));
 }
 
-std::optional<std::string_view> ChildSays::reply() const {
+std::string_view ChildSays::rest() const {
   std::string_view rest = bytes;
   if (rest.starts_with(user_word))
     rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
-  if (rest.empty() || rest.find('\n') != rest.size() - 1) return std::nullopt;
-  return rest.substr(0, rest.size() - 1);
+  return rest;
+}
+
+std::optional<std::string> ChildSays::take_question() {
+  const std::string_view left = rest();
+  const std::size_t end = left.find('\n');
+  if (left.size() == bytes.size() || end == std::string_view::npos || left[0] != '"')
+    return std::nullopt;
+  std::string question(left.substr(0, end));
+  bytes.erase(bytes.size() - left.size(), end + 1);
+  return question;
+}
+
+std::optional<std::string_view> ChildSays::reply() const {
+  const std::string_view left = rest();
+  if (left.empty() || left.find('\n') != left.size() - 1) return std::nullopt;
+  return left.substr(0, left.size() - 1);
 }
 
 std::string work_text(const WorkOrder& order) {

@@ -37,19 +37,24 @@ struct ChildOrder {
 
 struct StartedChild {
   pid_t number = -1;  ///< of the process and of its group
-  Descriptor says{};  ///< what it writes; see ChildSays
+  Descriptor says{};  ///< what it writes; see ChildSays. What is written there it reads
 };
 
 /// Errors: unavailable (no process, no memory).
 [[nodiscard]] Result<StartedChild> start_child(const ChildOrder& order);
 
-/// What a child writes: first "user N" and a line end, before it reads anything; then its reply.
+/// What a child writes: first "user N" and a line end, before it reads anything; then lines that
+/// begin with a quotation mark, its questions (question.hpp), and its reply.
 struct ChildSays {
   std::string bytes{};
   bool too_much = false;
   /// False: it will say no more.
   bool read_from(int file);
   [[nodiscard]] std::optional<uid_t> user() const;
+  /// What stands after the user's line.
+  [[nodiscard]] std::string_view rest() const;
+  /// The next question, which is taken out. Whoever asks says no more until there is an answer.
+  std::optional<std::string> take_question();
   /// The line after the first; nothing unless it is whole, and the last.
   [[nodiscard]] std::optional<std::string_view> reply() const;
 };

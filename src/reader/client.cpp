@@ -20,6 +20,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/unix_socket.hpp"
+#include "llm/remote.hpp"
 
 namespace schedmate::reader {
 namespace {
@@ -33,17 +34,20 @@ struct Asked {
 
 }  // namespace
 
-struct Client::Inside {
+struct Client::Inside : std::enable_shared_from_this<Client::Inside> {
   explicit Inside(ClientOptions given)
       : options(std::move(given)), bell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     thread = std::jthread([this](const std::stop_token& stop) { run(stop); });
   }
-  ~Inside() {
-    thread.request_stop();
-    ring();
-  }
+  ~Inside() { end(); }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
+
+  void end() {
+    thread.request_stop();
+    ring();
+    if (thread.joinable()) thread.join();
+  }
 
   void ring() const {
     const std::uint64_t one = 1;
@@ -91,10 +95,16 @@ struct Client::Inside {
 
   void take_fresh() {
     std::deque<Fresh> taken;
+    std::string told;
     {
       const std::lock_guard lock(mutex);
       taken = std::exchange(fresh, {});
+      told = std::exchange(told_by_models, {});
     }
+    if (socket)
+      out += told;  // else whoever asked is gone
+    else
+      forget_bytes(told.size());
     for (Fresh& each : taken) {
       asked.emplace(each.id, std::move(each.asked));
       if (!socket) connect();
@@ -169,6 +179,10 @@ struct Client::Inside {
 
   /// False: the connection is gone.
   bool take(std::string_view line) {
+    if (auto question = read_question_line(line)) {
+      put_to_model(std::move(*question));
+      return true;
+    }
     const auto id = answered_id(line);
     const Error nonsense{ErrorCode::bad_reply, "the reader gave an answer that cannot be read"};
     const auto result = id == 0 ? result_in(line) : tl::unexpected(nonsense);
@@ -179,6 +193,26 @@ struct Client::Inside {
     auto node = asked.extract(*id);
     if (node) give(node.mapped(), result_in(line));  // else it is too late, or was never asked
     return true;
+  }
+
+  void put_to_model(Question question) {
+    const auto give = [here = weak_from_this(), id = question.head.id](const std::string& text) {
+      if (const auto inside = here.lock()) inside->tell(id, text);
+    };
+    if (options.model && asked.contains(question.head.id))
+      options.model(std::move(question), give);
+    else
+      give(llm::refusal({ErrorCode::unavailable, "no model is asked here"}));
+  }
+
+  void tell(std::uint64_t id, std::string_view text) {
+    const std::string line = model_answer_line(id, text) + "\n";
+    {
+      const std::lock_guard lock(mutex);
+      unsent += line.size();
+      told_by_models += line;
+    }
+    ring();
   }
 
   void expire() {
@@ -202,6 +236,7 @@ struct Client::Inside {
   const Descriptor bell;
   std::mutex mutex;
   std::deque<Fresh> fresh;
+  std::string told_by_models;  // lines
   std::uint64_t last_id = 0;
   std::size_t count = 0, unsent = 0;
   // Of the thread.
@@ -211,8 +246,8 @@ struct Client::Inside {
   std::jthread thread;  // last: it uses what stands above
 };
 
-Client::Client(ClientOptions options) : inside_(std::make_unique<Inside>(std::move(options))) {}
-Client::~Client() = default;
+Client::Client(ClientOptions options) : inside_(std::make_shared<Inside>(std::move(options))) {}
+Client::~Client() { inside_->end(); }
 
 void Client::ask(Request request, Take take) {
   if (inside_->put(request, take)) return inside_->ring();

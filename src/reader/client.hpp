@@ -3,7 +3,8 @@
 
 /// The daemon's side of schedmate-reader. One thread holds the connection, makes it anew where it
 /// is gone, and gives each question one answer: the document, or a clear error by its deadline,
-/// however slow, dead or wrong the other side is.
+/// however slow, dead or wrong the other side is. What the other side asks a model meanwhile is
+/// put to whoever the options name.
 
 #include <chrono>
 #include <functional>
@@ -13,9 +14,14 @@
 #include <string>
 
 #include "base/document.hpp"
+#include "reader/question.hpp"
 #include "reader/request.hpp"
 
 namespace schedmate::reader {
+
+/// What becomes of a child's question to a language model: `give` is called once with its answer
+/// (src/llm/remote.hpp), by any thread. The client's thread asks, and is not to be held up.
+using AskModel = std::function<void(Question question, std::function<void(std::string)> give)>;
 
 struct ClientOptions {
   std::string socket{};
@@ -23,6 +29,7 @@ struct ClientOptions {
   std::size_t most_unsent_bytes = std::size_t{32} << 20U;
   std::chrono::milliseconds deadline{25'000};  ///< of an answer
   Clock clock{};
+  AskModel model{};  ///< none: the answer is that there is none
 };
 
 class Client {
@@ -44,7 +51,7 @@ class Client {
 
  private:
   struct Inside;
-  std::unique_ptr<Inside> inside_;
+  std::shared_ptr<Inside> inside_;  // also of answers of models that are still to come
 };
 
 }  // namespace schedmate::reader

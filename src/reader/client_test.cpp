@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -24,8 +25,10 @@ const Request some{.what = What::tail, .user = "ann", .logs = {"/a.log"}};
 /// A reader that says what it is told to, once for each line; "" closes the connection.
 class FakeReader {
  public:
-  FakeReader(const std::string& path, std::function<std::string(std::uint64_t id)> says)
-      : door_(need(listen_on(path))), says_(std::move(says)) {
+  using Hears = std::function<std::string(const ModelAnswer& answer)>;
+  FakeReader(const std::string& path, std::function<std::string(std::uint64_t id)> says,
+             Hears hears = {})
+      : door_(need(listen_on(path))), says_(std::move(says)), hears_(std::move(hears)) {
     thread_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
   }
   FakeReader(const FakeReader&) = delete;
@@ -55,7 +58,9 @@ class FakeReader {
     if (got == 0) return false;
     if (got > 0) in.append(buffer.data(), static_cast<std::size_t>(got));
     for (std::size_t end = 0; (end = in.find('\n')) != std::string::npos; in.erase(0, end + 1)) {
-      const std::string said = says_(need(read_head(in)).id);
+      const auto of_model = read_model_answer(std::string_view(in).substr(0, end));
+      if (of_model && of_model->id > 1) continue;  // of a question that nobody asked
+      const std::string said = of_model ? hears_(*of_model) : says_(need(read_head(in)).id);
       if (said.empty()) return false;
       ::send(client.number(), said.data(), said.size(), MSG_NOSIGNAL);
     }
@@ -64,6 +69,7 @@ class FakeReader {
 
   Descriptor door_;
   std::function<std::string(std::uint64_t)> says_;
+  Hears hears_;
   std::atomic<int> connections_ = 0;
   std::jthread thread_;
 };
@@ -142,6 +148,56 @@ TEST_CASE("a reader that ends, lies or is silent is a clear error each, and then
     is_good = true;
     CHECK(client.ask(some));
   }
+}
+
+TEST_CASE("what the reader asks a model is put to whoever may ask one, and answered on its line") {
+  const House house;
+  std::atomic<int> told = 0;
+  const FakeReader reader(
+      house.path,
+      [&](std::uint64_t id) {
+        return question_line({id, 7, std::chrono::milliseconds(5000)}, json_text("a\nb")) + "\n" +
+               question_line({id + 9, 7, std::chrono::milliseconds(5000)}, json_text("of nobody")) +
+               "\n";
+      },
+      [&](const ModelAnswer& answer) {
+        ++told;
+        return text_in_json(answer.line) == "yes" ? good_answer(answer.id) : "";
+      });
+  ClientOptions options = house.options();
+  std::vector<Question> seen;
+  std::jthread later;
+  options.model = [&](Question question, std::function<void(std::string)> give) {
+    seen.push_back(std::move(question));
+    later = std::jthread([give = std::move(give)] { give("yes"); });
+  };
+  Client client(options);
+  CHECK(client.ask(some));
+  CHECK(told == 1);
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].head.user == 7);
+  CHECK(seen[0].text == "a\nb");
+}
+
+TEST_CASE("an answer of a model that comes after the client is gone harms nobody") {
+  const House house;
+  const FakeReader reader(house.path, [&](std::uint64_t id) {
+    return question_line({id, 7, std::chrono::milliseconds(5000)}, json_text("q")) + "\n";
+  });
+  ClientOptions options = house.options();
+  std::function<void(std::string)> kept;
+  std::atomic<bool> is_asked = false;
+  options.model = [&](const Question&, std::function<void(std::string)> give) {
+    kept = std::move(give);
+    is_asked = true;
+  };
+  {
+    Client client(options);
+    client.ask(some, [](const Result<Document>&) {});
+    for (int i = 0; i < 500 && !is_asked; ++i) ::usleep(10'000);
+  }
+  REQUIRE(is_asked);
+  kept("late");
 }
 
 TEST_CASE("too many questions are refused at once, and the end of a client answers the rest") {

@@ -90,6 +90,24 @@ std::optional<Waiting> FairQueue::next(Instant now) {
   return std::nullopt;
 }
 
+bool FairQueue::pause(const std::string& name) {
+  User& user = users_[name];
+  if (paused_ >= quotas_.children || user.paused >= quotas_.children_of_user) return false;
+  ++user.paused;
+  ++paused_;
+  --user.children;
+  --children_;
+  return true;
+}
+
+void FairQueue::go_on(const std::string& name) {
+  User& user = users_[name];
+  --user.paused;
+  --paused_;
+  ++user.children;
+  ++children_;
+}
+
 void FairQueue::ended(const std::string& name, const Used& used, Instant now) {
   User& user = users_[name];
   pay_back(user, now);
@@ -128,7 +146,8 @@ void FairQueue::prune(Instant now) {
   for (auto& [name, user] : users_) pay_back(user, now);
   std::erase_if(users_, [&](const auto& each) {
     const User& user = each.second;
-    return user.waiting.empty() && user.children == 0 && user.cpu_s == 0 && user.bytes == 0;
+    return user.waiting.empty() && user.children + user.paused == 0 && user.cpu_s == 0 &&
+           user.bytes == 0;
   });
 }
 

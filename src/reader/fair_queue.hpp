@@ -51,7 +51,11 @@ class FairQueue {
   Result<void> add(Waiting waiting, Instant now);
   /// The next request that may have a child, which counts from here on; users in turn.
   std::optional<Waiting> next(Instant now);
-  /// A child of this user is gone.
+  /// A child of this user waits for a model: others may take its place until it goes on. As many
+  /// may wait so as may have a child. False: too many do.
+  bool pause(const std::string& name);
+  void go_on(const std::string& name);
+  /// A child of this user is gone, which did not wait.
   void ended(const std::string& name, const Used& used, Instant now);
   /// Those whose time is over.
   std::vector<Waiting> late(Instant now);
@@ -59,13 +63,14 @@ class FairQueue {
   void forget_client(std::uint64_t client);
 
   [[nodiscard]] std::size_t waiting() const { return count_; }
+  /// Those that wait for a model are not counted.
   [[nodiscard]] std::size_t children() const { return children_; }
   [[nodiscard]] std::size_t users() const { return users_.size(); }
 
  private:
   struct User {
     std::deque<Waiting> waiting;
-    std::size_t children = 0;
+    std::size_t children = 0, paused = 0;
     double cpu_s = 0, bytes = 0;  ///< used, less what the time since has paid back
     Instant paid{};               ///< until when
   };
@@ -78,7 +83,7 @@ class FairQueue {
   Quotas quotas_;
   std::map<std::string, User> users_;
   std::deque<std::string> turns_;  ///< users with waiting requests, each once
-  std::size_t count_ = 0, bytes_ = 0, children_ = 0;
+  std::size_t count_ = 0, bytes_ = 0, children_ = 0, paused_ = 0;
 };
 
 }  // namespace schedmate::reader

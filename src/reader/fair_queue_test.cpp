@@ -44,6 +44,34 @@ TEST_CASE("one user has no more children than his share") {
   CHECK(queue.children() == 3);
 }
 
+TEST_CASE(
+    "whoever waits for a model keeps nobody from a place, and no more may wait so than have one") {
+  FairQueue queue({.children = 3, .children_of_user = 2});
+  for (int i = 0; i < 5; ++i) need(queue.add(of("ann"), seconds(0)));
+  CHECK(queue.next(seconds(0)));
+  CHECK(queue.next(seconds(0)));
+  CHECK_FALSE(queue.next(seconds(0)));
+  CHECK(queue.pause("ann"));
+  CHECK(queue.pause("ann"));
+  CHECK(queue.children() == 0);
+  CHECK(queue.next(seconds(0)));  // her own, too
+  CHECK(queue.next(seconds(0)));
+  CHECK_FALSE(queue.pause("ann"));
+  for (const char* user : {"bob", "cat"}) need(queue.add(of(user), seconds(0)));
+  CHECK(queue.next(seconds(0))->user == "bob");
+  CHECK(queue.pause("bob"));
+  CHECK(queue.next(seconds(0))->user == "cat");
+  CHECK_FALSE(queue.pause("cat"));  // three in all
+  queue.go_on("ann");
+  CHECK(queue.children() == 4);  // it is beyond what may begin, and nobody begins
+  need(queue.add(of("dan"), seconds(0)));
+  queue.ended("ann", {}, seconds(0));
+  CHECK_FALSE(queue.next(seconds(0)));
+  queue.ended("cat", {}, seconds(0));
+  CHECK(queue.next(seconds(0))->user == "dan");
+  CHECK(queue.pause("dan"));
+}
+
 TEST_CASE("more waiting requests than a user's share, or than there is room for, are refused") {
   FairQueue queue({.waiting = 3, .waiting_of_user = 2});
   need(queue.add(of("ann"), seconds(0)));

@@ -86,7 +86,7 @@ ServeOptions options_of(const settings::Settings& settings, const Say& say) {
   made.limits.memory_bytes = size("reader.memory_mib") << 20U;
   made.limits.least_user = static_cast<uid_t>(size("reader.uid_min"));
   made.askers = uids_of(settings.names("reader.askers"), say);
-  for (const std::string& key : settings_of_answers()) made.settings[key] = settings.text(key);
+  made.settings = settings_of_answers(settings);
   made.clock = settings::machine_clock();
   made.stopped = is_told_to_stop;
   return made;

@@ -220,7 +220,7 @@ Result<Numbered> read_request(std::string_view line) {
   if (!id || *id == 0) return fail(ErrorCode::invalid, "a request needs an id of at least 1");
   const auto what = read_what(*document);
   if (!what) return tl::unexpected(what.error());
-  auto request = read_members(*what, *document, {"id", "what", "user"});
+  auto request = read_members(*what, *document, {"id", "what", "user", "models"});
   if (!request) return tl::unexpected(request.error());
   const auto user = document->find("user");
   if (user == document->end()) return wrong("user", "is missing: whose rights it is read with");
@@ -228,6 +228,10 @@ Result<Numbered> read_request(std::string_view line) {
     return tl::unexpected(read.error());
   if (request->user.empty() || !is_printable(request->user))
     return wrong("user", "must be the name of a user, or a uid");
+  if (const auto models = document->find("models"); models != document->end()) {
+    if (!models->is_boolean()) return wrong("models", "must be true or false");
+    request->models = models->get<bool>();
+  }
   return Numbered{*id, std::move(*request)};
 }
 
@@ -249,6 +253,7 @@ std::string request_line(const Numbered& asked) {
   const Request& request = asked.request;
   const Request plain;
   Document made{{"id", asked.id}, {"user", request.user}, {"what", name_of(request.what)}};
+  if (request.models) made["models"] = true;
   const auto put = [&](const char* name, const std::string& value, const std::string& usual) {
     if (value != usual) made[name] = value;
   };

@@ -23,6 +23,8 @@ struct Request {
   What what = What::tail;
   /// Whose rights it is read with: a name of the system, or a uid.
   std::string user{};
+  /// The models of the settings may be asked for what rules leave open.
+  bool models = false;
   // advise and facts
   std::string dir{}, command{}, workdir = ".", gpu_type{}, branch{}, partition{};
   std::optional<std::int64_t> gpus{}, nodes{};
@@ -41,8 +43,8 @@ inline constexpr std::size_t most_request_bytes = (2 * most_text_bytes) + (std::
 /// Of a line from a child that reads.
 inline constexpr std::size_t most_reply_bytes = std::size_t{4} << 20U;
 
-/// The members of a request but for `user`, as the body of a route holds them. Errors: invalid:
-/// what is missing, unknown (with the nearest name), too long, or no absolute path.
+/// The members of a request but for `user` and `models`, as the body of a route holds them. Errors:
+/// invalid: what is missing, unknown (with the nearest name), too long, or no absolute path.
 [[nodiscard]] Result<Request> read_question(What what, const Document& document);
 
 struct Numbered {

@@ -22,6 +22,7 @@ std::string why_not(What what, const char* members) {
 TEST_CASE("a request reads as it was written") {
   const Request advise{.what = What::advise,
                        .user = "ann",
+                       .models = true,
                        .dir = "/data/ann/job",
                        .command = "python train.py --lr \"0.1\"\n",
                        .workdir = "src",
@@ -56,6 +57,8 @@ TEST_CASE("what is wrong with a request is said") {
   CHECK(why_not(What::track, R"({"log": "/a\u0000b"})").contains("NUL"));
   CHECK(why_not(What::diagnose, R"({"log": "/a", "text": "x"})").contains("one of them"));
   CHECK(why_not(What::diagnose, R"({"text": 7})").contains("text: must be a text"));
+  CHECK(why_not(What::advise, R"({"dir": "/a", "command": "a", "models": true})") != "");
+  CHECK_FALSE(read_request(R"({"id":7,"user":"ann","models":1,"what":"tail","log":"/a"})"));
   CHECK(why_not(What::advise, R"({"dir": "/a"})").contains("command: is missing"));
   CHECK(why_not(What::advise, R"({"command": "a"})").contains("dir: is missing"));
   CHECK(why_not(What::advise, R"({"dir": "/a", "command": "a", "gpus": 1.5})").contains("gpus"));

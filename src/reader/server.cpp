@@ -21,6 +21,8 @@
 #include <utility>
 
 #include "base/unix_socket.hpp"
+#include "llm/remote.hpp"
+#include "reader/question.hpp"
 #include "reader/request.hpp"
 #include "reader/rights.hpp"
 
@@ -31,6 +33,10 @@ constexpr std::size_t most_clients = 64;
 constexpr std::size_t most_unsent_bytes = std::size_t{32} << 20U;
 constexpr std::chrono::milliseconds to_end{1000};    ///< for a child that has said all
 constexpr std::chrono::milliseconds to_leave{1000};  ///< for a client that was dismissed
+// Of the time of a request a quarter is kept for what a child does without a model.
+constexpr int share_kept = 4;
+constexpr std::chrono::milliseconds least_to_ask{100};
+constexpr int most_questions = 100;  ///< of a child
 
 /// How a child ended that has not answered.
 Error how_it_died(int status, const ChildLimits& limits) {
@@ -80,6 +86,9 @@ class Server {
     Waiting request;
     Instant due{};  ///< when it is killed
     bool answered = false;
+    std::optional<Instant> asks_until{};  ///< it waits for a model's answer
+    int questions = 0;
+    std::string unread{};  ///< of the answer
   };
 
   [[nodiscard]] Instant now() const { return options_.clock.now(); }
@@ -111,7 +120,8 @@ class Server {
     }
     for (auto& [number, child] : children_) {
       if (!child.says) continue;
-      files.push_back({child.says.number(), POLLIN, 0});
+      const int events = POLLIN | (child.unread.empty() ? 0 : POLLOUT);
+      files.push_back({child.says.number(), static_cast<short>(events), 0});
       saying.push_back(number);
     }
     if (::poll(files.data(), files.size(), pause_ms()) <= 0) return;
@@ -184,6 +194,7 @@ class Server {
   }
 
   void take(std::uint64_t number, Client& client, std::string_view line) {
+    if (const auto said = read_model_answer(line)) return take_answer(number, *said);
     const auto head = read_head(line);
     if (!head) return dismiss(client, head.error());
     Waiting waiting{number, head->id, head->user, std::string(line),
@@ -237,12 +248,80 @@ class Server {
     }
     waiting.line = {};
     const Instant due = waiting.due;
-    children_.emplace(started->number,
-                      Child{std::move(started->says), {}, std::move(waiting), due, false});
+    children_.emplace(started->number, Child{.says = std::move(started->says),
+                                             .said = {},
+                                             .request = std::move(waiting),
+                                             .due = due});
   }
 
   void listen_to(Child& child) {
-    if (!child.said.read_from(child.says.number())) conclude(child);
+    push(child);
+    const bool goes_on = child.said.read_from(child.says.number());
+    if (const auto question = child.said.take_question()) pass_on(child, *question);
+    if (!goes_on) conclude(child);
+  }
+
+  // What a child asks a model, and what it is told.
+
+  void pass_on(Child& child, const std::string& question) {
+    const Waiting& request = child.request;
+    const bool asks_too_much = child.asks_until || !child.said.rest().empty() ||
+                               ++child.questions > most_questions ||
+                               question.size() > most_question_bytes;
+    if (asks_too_much) {
+      answer(child, answer_line(request.id, Error{ErrorCode::bad_reply,
+                                                  "the process that read asks a model too much"}));
+      child.due = now();
+      return;
+    }
+    const auto client = clients_.find(request.client);
+    if (client == clients_.end() || client->second.dismissed)
+      return tell(child, {ErrorCode::unavailable, "whoever asks the model is gone"});
+    const Instant until = child.due - options_.quotas.deadline / share_kept;
+    if (until - now() < least_to_ask) return tell(child, no_time_left());
+    if (!queue_.pause(request.user))
+      return tell(child, {ErrorCode::unavailable, "too many questions wait for a model"});
+    child.asks_until = until;
+    const auto within = std::chrono::duration_cast<std::chrono::milliseconds>(until - now());
+    client->second.out +=
+        question_line({request.id, child.said.user().value_or(::geteuid()), within}, question) +
+        "\n";
+    send(client->second);
+  }
+
+  static Error no_time_left() {
+    return {ErrorCode::timeout, "no answer within the time of this reading"};
+  }
+
+  void take_answer(std::uint64_t client, const ModelAnswer& said) {
+    for (auto& [number, child] : children_) {
+      if (child.request.client != client || child.request.id != said.id || !child.asks_until)
+        continue;
+      go_on(child);
+      tell(child, said.line);
+      return;
+    }
+  }
+
+  void go_on(Child& child) {
+    if (std::exchange(child.asks_until, std::nullopt)) queue_.go_on(child.request.user);
+  }
+
+  static void tell(Child& child, const Error& error) {
+    tell(child, json_text(llm::refusal(error)));
+  }
+  static void tell(Child& child, std::string_view line) {
+    child.unread += line;
+    child.unread += '\n';
+    push(child);
+  }
+
+  static void push(Child& child) {
+    if (!child.says || child.unread.empty()) return;
+    const ssize_t sent = ::send(child.says.number(), child.unread.data(), child.unread.size(),
+                                MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent > 0) child.unread.erase(0, static_cast<std::size_t>(sent));
+    if (sent < 0 && errno != EAGAIN && errno != EINTR) child.unread.clear();
   }
 
   /// It says no more.
@@ -261,6 +340,10 @@ class Server {
 
   void end_late_ones() {
     for (auto& [number, child] : children_) {
+      if (child.asks_until && *child.asks_until <= now()) {
+        go_on(child);
+        tell(child, no_time_left());
+      }
       if (child.due > now()) continue;
       answer(child, answer_line(child.request.id, why_late(child)));
       end(number, child);
@@ -290,6 +373,7 @@ class Server {
       if (child.says) conclude(child);  // somebody else still holds the pipe
       answer(child, answer_line(child.request.id, how_it_died(status, options_.limits)));
       leavers_.insert(child.said.user().value_or(::geteuid()));
+      go_on(child);
       queue_.ended(child.request.user, used_of(usage), now());
       children_.erase(found);
     }

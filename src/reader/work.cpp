@@ -11,6 +11,7 @@
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <schedmate/advice.hpp>
+#include <schedmate/llm.hpp>
 #include <utility>
 
 #include "base/foreign_file.hpp"
@@ -18,10 +19,12 @@
 #include "core/facts_json.hpp"
 #include "log/lines/lines.hpp"
 #include "reader/child.hpp"
+#include "reader/question.hpp"
 #include "service/advise.hpp"
 #include "service/diagnose.hpp"
 #include "service/facts.hpp"
 #include "service/file_access.hpp"
+#include "service/models.hpp"
 #include "service/redaction.hpp"
 #include "service/track.hpp"
 #include "tree/confine_child.hpp"
@@ -29,7 +32,7 @@
 namespace schedmate::reader {
 namespace {
 
-constexpr int reply_to = 1;  ///< standard output
+constexpr int reply_to = 1;  ///< standard output, where answers of models come in
 constexpr std::size_t most_tail_bytes = std::size_t{1} << 20U;
 
 /// Of one reading: what a child can look through within its time, the rest is left out.
@@ -41,7 +44,7 @@ ReadBudget budget_of_child() {
   return budget;
 }
 
-Result<settings::Session> session_at(const WorkPlace& place) {
+Result<settings::Session> session_at(const WorkPlace& place, bool models) {
   settings::Session session{place.environment, {}, place.clock};
   session.budget = budget_of_child();
   for (const auto& [key, value] : place.settings)
@@ -49,6 +52,10 @@ Result<settings::Session> session_at(const WorkPlace& place) {
       return tl::unexpected(set.error());
   // No history: neither one that this user happens to have, nor one that would be made.
   if (auto set = session.settings.set("store", "memory", "the reader"); !set)
+    return tl::unexpected(set.error());
+  session.ask_model = place.ask;
+  if (models && place.ask) return session;
+  if (auto set = session.settings.set("llm.use", "none", "the reader"); !set)
     return tl::unexpected(set.error());
   return session;
 }
@@ -190,6 +197,28 @@ Result<std::string> all_of_input() {
   }
 }
 
+bool write_all(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t done = ::write(reply_to, text.data(), text.size());
+    if (done <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(done));
+  }
+  return true;
+}
+
+/// What the reader says to a question, however long that takes: it keeps the time. "": nothing.
+std::string answer_of_reader(std::string_view question) {
+  if (!write_all(json_text(question) + "\n")) return "";
+  std::string line;
+  std::array<char, 1 << 16> buffer{};
+  while (!line.ends_with('\n')) {
+    const ssize_t got = ::read(reply_to, buffer.data(), buffer.size());
+    if (got <= 0 || line.size() > most_answer_bytes) return "";
+    line.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+  return text_in_json(line).value_or("");
+}
+
 Result<Document> answer_to_input(const settings::Environment& environment, const Clock& clock) {
   const auto text = all_of_input();
   if (!text) return tl::unexpected(text.error());
@@ -197,20 +226,33 @@ Result<Document> answer_to_input(const settings::Environment& environment, const
   if (!order) return tl::unexpected(order.error());
   const auto asked = read_request(order->request);
   if (!asked) return tl::unexpected(asked.error());
-  return answer_to(asked->request, {std::move(order->settings), environment, clock});
+  return answer_to(asked->request,
+                   {std::move(order->settings), environment, clock, answer_of_reader});
 }
 
 }  // namespace
 
-const std::vector<std::string>& settings_of_answers() {
-  static const std::vector<std::string> keys = {
-      "rules",      "diagnose.doubtful_below_pct", "estimate",
-      "similarity", "time_limit.risk_pct",         "time_limit.longest_s"};
-  return keys;
+std::map<std::string, std::string> settings_of_answers(const settings::Settings& settings) {
+  std::map<std::string, std::string> made;
+  for (const char* key : {"rules", "diagnose.doubtful_below_pct", "estimate", "similarity",
+                          "time_limit.risk_pct", "time_limit.longest_s"})
+    made[key] = settings.text(key);
+  if (!service::uses_models(settings)) return made;
+  for (const char* key :
+       {"llm.use", "agent.samples", "agent.tool_calls", "agent.tokens", "agent.answer_tokens",
+        "agent.doubtful_below_pct", "agent.deadline_s", "seed"})
+    made[key] = settings.text(key);
+  for (const std::string& name : settings.models()) {
+    made[fmt::format("llm.{}.kind", name)] = ChatSettings().kind;
+    for (const auto& [key, value] : settings.model(name))
+      if (key == "kind" || key == "context_tokens")
+        made[fmt::format("llm.{}.{}", name, key)] = value;
+  }
+  return made;
 }
 
 Result<Document> answer_to(const Request& request, const WorkPlace& place) {
-  const auto session = session_at(place);
+  const auto session = session_at(place, request.models);
   if (!session) return tl::unexpected(session.error());
   auto made = answer_in(*session, request);
   if (made) return made;
@@ -229,13 +271,7 @@ int work(const settings::Environment& environment, const Clock& clock) {
     line = reply_line(fail(ErrorCode::invalid,
                            fmt::format("reading failed: {}", service::safe_line(error.what()))));
   }
-  line += '\n';
-  for (std::string_view rest = line; !rest.empty();) {
-    const ssize_t done = ::write(reply_to, rest.data(), rest.size());
-    if (done <= 0) return 1;
-    rest.remove_prefix(static_cast<std::size_t>(done));
-  }
-  return 0;
+  return write_all(line + "\n") ? 0 : 1;
 }
 
 }  // namespace schedmate::reader

@@ -80,9 +80,11 @@ std::string output_in(std::string_view line) {
 
 }  // namespace
 
-std::string expand_log_pattern(std::string_view pattern, const ScheduledJob& job) {
+std::string expand_log_pattern(std::string_view pattern, const ScheduledJob& job,
+                               std::string_view number) {
   constexpr std::size_t widest = 10;
-  const JobNames names = names_of(job);
+  JobNames names = names_of(job);
+  if (!number.empty()) names.job = number;
   std::string path;
   const bool is_plain = pattern.find('\\') != std::string_view::npos;  // Slurm expands nothing then
   for (std::size_t at = 0; at < pattern.size(); ++at) {

@@ -13,8 +13,10 @@
 namespace schedmate::service {
 
 /// The file name that Slurm makes of a pattern of --output: %j, %A, %a, %x, %u, %N, %n, %t, %s, %%,
-/// with a number as their width ("%4j"), relative to the job's folder.
-[[nodiscard]] std::string expand_log_pattern(std::string_view pattern, const ScheduledJob& job);
+/// with a number as their width ("%4j"), relative to the job's folder. `number`: what %j is of a
+/// task of an array, where it is known.
+[[nodiscard]] std::string expand_log_pattern(std::string_view pattern, const ScheduledJob& job,
+                                             std::string_view number = "");
 
 /// The regular file that the job's log is, by its pattern: what the scheduler or the record says,
 /// --output of the submission, or slurm-ID.out in its folder. "" = none of them is there.

@@ -423,6 +423,7 @@ TEST_CASE("a log is found by its pattern") {
                           .exit_code = "",
                           .nodes = "n[07-09].cluster"}};
   CHECK(expand_log_pattern("slurm-%A_%a.out", job) == "/w/slurm-120_7.out");
+  CHECK(expand_log_pattern("%j_%a.out", job, "128") == "/w/128_7.out");
   CHECK(expand_log_pattern("logs/%x/%u-%4a-%N.%t%%", job) == "/w/logs/net/ann-0007-n07.0%");
   CHECK(expand_log_pattern("/abs/%x.log", job) == "/abs/net.log");
   CHECK(expand_log_pattern("%Q-%", job) == "/w/%Q-%");

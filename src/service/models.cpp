@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/models.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,8 +8,8 @@
 #include <limits>
 
 #include "base/text.hpp"
+#include "llm/remote.hpp"
 #include "service/redaction.hpp"
-#include "settings/clock.hpp"
 #include "settings/state_folder.hpp"
 
 namespace schedmate::service {
@@ -47,19 +46,6 @@ agent::AgentSettings agent_settings(const settings::Settings& settings) {
   return agent;
 }
 
-ChatServices services_of(const settings::Session& session, const std::string& user) {
-  ChatServices services;
-  services.clock = session.clock;
-  services.environment = session.environment.variable;
-  services.redact = [](std::string_view text) { return redacted(text); };
-  services.ledger = file_ledger(session.state_dir());
-  services.meter = std::make_shared<ChatMeter>();
-  services.user = user.empty() ? fmt::format("uid-{}", ::getuid()) : user;
-  services.today = fmt::format("{:%Y-%m-%d}", fmt::gmtime(seconds_of(session.clock.wall())));
-  services.seed = static_cast<std::uint64_t>(session.settings.whole("seed"));
-  return services;
-}
-
 }  // namespace
 
 bool uses_models(const settings::Settings& settings) {
@@ -67,26 +53,46 @@ bool uses_models(const settings::Settings& settings) {
   return !names.empty() && names != no_model;
 }
 
-Result<Models> open_models(const settings::Session& session, const std::string& user) {
+ChatServices chat_services(const settings::Session& session, const std::string& user) {
+  ChatServices services;
+  services.clock = session.clock;
+  services.environment = session.environment.variable;
+  services.redact = [](std::string_view text) { return redacted(text); };
+  services.ledger = file_ledger(session.state_dir());
+  services.meter = std::make_shared<ChatMeter>();
+  services.user = user.empty() ? fmt::format("uid-{}", ::getuid()) : user;
+  services.seed = static_cast<std::uint64_t>(session.settings.whole("seed"));
+  return services;
+}
+
+Result<Models> models_of(const settings::Session& session, const ChatServices& services) {
   Models models;
   models.names = session.settings.text("llm.use");
   if (!uses_models(session.settings)) return models;
   models.agent = agent_settings(session.settings);
-  const ChatServices services = services_of(session, user);
   models.meter = services.meter;
   models.clock = services.clock;
   models.agent.context_tokens = std::numeric_limits<std::int64_t>::max();
+  std::size_t count = 0;
   for (const std::string_view spec : split(models.names, ',')) {
     const auto settings = settings_of(session.settings, trim(spec));
     if (!settings) return tl::unexpected(settings.error());
     if (settings->kind == no_model) continue;
+    models.agent.context_tokens = std::min(models.agent.context_tokens, settings->context_tokens);
+    ++count;
+    if (session.ask_model) continue;
     auto chat = open_chat(*settings, services);
     if (!chat) return tl::unexpected(chat.error());
     models.chats.push_back(*std::move(chat));
-    models.agent.context_tokens = std::min(models.agent.context_tokens, settings->context_tokens);
   }
+  if (session.ask_model) models.chats = llm::open_remote(session.ask_model, count, services);
+  return models;
+}
+
+Result<Models> open_models(const settings::Session& session, const std::string& user) {
+  auto models = models_of(session, chat_services(session, user));
   // The budget is written there.
-  if (!models.chats.empty())
+  if (models && !models->chats.empty() && !session.ask_model)
     if (const auto made = settings::make_state_folder(session); !made)
       return tl::unexpected(made.error());
   return models;

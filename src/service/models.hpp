@@ -23,7 +23,13 @@ struct Models {
 
 /// The models of `llm.use`: "none", or with commas between: a NAME of a table [llm.NAME], or a kind
 /// that needs no more than its file, as replay:FILE. `user` is whose budget it is. No server is
-/// called. Errors: not_found with the nearest name, those of open_chat.
+/// called. Where the session names one who asks for this process, through him. Errors: not_found
+/// with the nearest name, those of open_chat.
 [[nodiscard]] Result<Models> open_models(const settings::Session& session, const std::string& user);
+
+/// The same in two steps, for a process that lives long and has a state folder.
+[[nodiscard]] ChatServices chat_services(const settings::Session& session, const std::string& user);
+[[nodiscard]] Result<Models> models_of(const settings::Session& session,
+                                       const ChatServices& services);
 
 }  // namespace schedmate::service

@@ -9,10 +9,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <iterator>
 
 #include "base/deadline.hpp"
 #include "base/descriptor.hpp"
@@ -80,9 +82,13 @@ Result<pid_t> start(const std::string& program, const settings::Environment& env
                     const ToolCall& call, const std::array<int, 2>& outputs) {
   std::vector<std::string> words = call.words;
   std::vector<std::string> variables = {"TZ=UTC", "LC_ALL=C"};
+  std::ranges::copy(call.variables, std::back_inserter(variables));
   for (const char* const name : passed_on) {
     const std::string value = environment.variable(name);
-    if (!value.empty()) variables.push_back(fmt::format("{}={}", name, value));
+    const bool is_given = std::ranges::any_of(call.variables, [&](const std::string& each) {
+      return each.starts_with(fmt::format("{}=", name));
+    });
+    if (!value.empty() && !is_given) variables.push_back(fmt::format("{}={}", name, value));
   }
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;

@@ -19,6 +19,8 @@ struct ToolCall {
   std::vector<std::string> words;
   std::chrono::milliseconds deadline{5000};
   std::size_t most_bytes = std::size_t{64} << 20U;  ///< of its answer
+  /// "NAME=VALUE", instead of what the environment has.
+  std::vector<std::string> variables{};
 };
 
 /// Where PATH has the program, "" = nowhere.

@@ -36,7 +36,8 @@ tl::unexpected<Error> hook_error(ErrorCode code, const std::string& path, const 
 }
 
 Result<HookPlaces> places_of(const Session& session, const std::string& given) {
-  std::string conf = given.empty() ? session.environment.variable("SLURM_CONF") : given;
+  std::string conf = given.empty() ? session.settings.text("cluster.slurm.conf") : given;
+  if (conf.empty()) conf = session.environment.variable("SLURM_CONF");
   for (const char* const usual : {"/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf",
                                   "/usr/local/etc/slurm.conf", "/opt/slurm/etc/slurm.conf"})
     if (conf.empty() && ::access(usual, F_OK) == 0) conf = usual;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <schedmate/file_access.hpp>
 #include <schedmate/result.hpp>
 #include <string>
+#include <string_view>
 
 #include "settings/clock.hpp"
 #include "settings/environment.hpp"
@@ -22,6 +24,9 @@ struct Session {
   BeginProgress progress = no_progress;
   /// Why nothing in the state folder may be touched; else none.
   std::optional<Error> state_fault = std::nullopt;
+  /// Where this process may call no model: who may, and is asked instead (src/llm/remote.hpp). It
+  /// has the budgets and tokens of `llm.use`.
+  std::function<std::string(std::string_view question)> ask_model{};
   /// Of each file that a request names.
   ReadBudget budget{};
 

@@ -181,12 +181,16 @@ constexpr std::array rows{
         "listen.look_port", SettingKind::whole, "0", "65535",
         "schedmated: UDP port of this machine at which a hook says that the cluster is to be "
         "read now; 0: none"},
-    SettingRow{"cluster.connector", SettingKind::choice, "replay", "replay",
+    SettingRow{"cluster.connector", SettingKind::choice, "replay", "replay|slurm",
                "schedmated: what kind of cluster it runs beside"},
     SettingRow{"cluster.name", SettingKind::text, "main", "",
                "schedmated: name of the cluster and of the marks on it"},
     SettingRow{"cluster.poll_ms", SettingKind::count, "1000", "3600000",
                "schedmated: milliseconds between two readings of the cluster"},
+    SettingRow{"cluster.slurm.via", SettingKind::choice, "auto", "auto|cli|libslurm",
+               "schedmated: how it asks Slurm; auto: by the command line"},
+    SettingRow{"cluster.slurm.conf", SettingKind::text, "", "",
+               "schedmated: slurm.conf that Slurm's programs read; empty: as they find it"},
     SettingRow{"cluster.replay.trace", SettingKind::text, "", "",
                "schedmated: FORMAT:PATH of the trace that a replay runs"},
     SettingRow{"cluster.replay.file", SettingKind::text, "", "",
@@ -216,7 +220,7 @@ constexpr std::array rows{
         "first where the cluster starts jobs itself"},
     SettingRow{"order.span", SettingKind::text, "auto", "",
                "schedmated: the most by which it raises a job's order in the cluster's own queue; "
-               "auto: 1000 of a replay"},
+               "auto: 1000 of a replay, a tenth of Slurm's weights"},
     SettingRow{
         "caps.drained_nodes_max", SettingKind::whole, "2", "100000",
         "schedmated: nodes that it keeps drained at a time; beyond that an operator decides"},

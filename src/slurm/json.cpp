@@ -101,6 +101,10 @@ class Maker {
       put(shown, key, fmt::format("{}", *number * unit));
   }
 
+  static void put_flag(Shown& shown, std::string_view key, const Json& value) {
+    if (value.is_boolean()) put(shown, key, value.get<bool>() ? "1" : "0");
+  }
+
   /// As scontrol says it in one word: a flag that takes the place of the state, else the state.
   static std::string job_state(const Json& value) {
     constexpr std::array<std::string_view, 10> flags = {
@@ -145,12 +149,16 @@ class Maker {
          {"TresPerNode", "tres_per_node"},
          {"TresPerTask", "tres_per_task"},
          {"WorkDir", "current_working_directory"},
+         {"Command", "command"},
+         {"AdminComment", "admin_comment"},
          {"StdOut", "standard_output"}});
     for (const auto& [key, name] : words) put(shown, key, text_of(member(value, name)));
     constexpr auto numbers = std::to_array<std::pair<const char*, const char*>>(
         {{"SubmitTime", "submit_time"},
          {"EligibleTime", "eligible_time"},
          {"StartTime", "start_time"},
+         {"EndTime", "end_time"},
+         {"Restarts", "restart_cnt"},
          {"LastSchedEval", "last_sched_evaluation"},
          {"Priority", "priority"},
          {"NumNodes", "node_count"},
@@ -158,6 +166,10 @@ class Maker {
          {"NumCPUs", "cpus"}});
     for (const auto& [key, name] : numbers) put_number(shown, key, member(value, name));
     put_number(shown, "TimeLimit", member(value, "time_limit"), 60);
+    if (!shown.has("AdminComment"))  // from 23.02 on
+      put(shown, "AdminComment", text_of(member(value, "comment", "administrator")));
+    put_flag(shown, "Requeue", member(value, "requeue"));
+    put_flag(shown, "BatchFlag", member(value, "batch_flag"));
     held(shown, member(value, "gres_detail"));
   }
 
@@ -188,6 +200,7 @@ class Maker {
     put_number(shown, "CPUAlloc", member(value, "alloc_cpus"));
     put_number(shown, "RealMemory", member(value, "real_memory"));
     put_number(shown, "AllocMem", member(value, "alloc_memory"));
+    put(shown, "Reason", text_of(member(value, "reason")));
     put_number(shown, "ReasonTime", member(value, "reason_changed_at"));
     put(shown, "AvailableFeatures", text_of(member(value, "features")));
   }
@@ -262,7 +275,8 @@ constexpr std::string_view keys_read =
     "required_nodes excluded_nodes nodes tres_alloc_str tres_req_str tres_per_job "
     "tres_per_node tres_per_task current_working_directory standard_output "
     "submit_time eligible_time start_time last_sched_evaluation priority node_count tasks "
-    "time_limit cpus cluster alloc_cpus real_memory alloc_memory groups "
+    "time_limit restart_cnt command comment admin_comment requeue batch_flag reason "
+    "cpus cluster alloc_cpus real_memory alloc_memory groups "
     "gres_detail state state_flags gres gres_used tres tres_used partitions node "
     "features reason_changed_at maximums defaults node_list end_time accounts error description ";
 

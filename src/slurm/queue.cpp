@@ -14,13 +14,12 @@
 #include "slurm/held.hpp"
 #include "slurm/records.hpp"
 #include "slurm/shown.hpp"
+#include "slurm/shown_parts.hpp"
 #include "trace/hostlist.hpp"
 #include "trace/values.hpp"
 
 namespace schedmate::slurm {
 namespace {
-
-constexpr int most_gpus_of_node = 64;
 
 std::vector<std::string> listed(std::string_view text) {
   std::vector<std::string> names;
@@ -32,63 +31,6 @@ std::vector<std::string> listed(std::string_view text) {
 /// Those of "a,b"; none of "ALL".
 std::vector<std::string> named(std::string_view list) {
   return list == "ALL" ? std::vector<std::string>() : listed(list);
-}
-
-/// "0-1,3" as bits; 0 where it is no such list, or one is beyond a node.
-std::uint64_t bits_of(std::string_view list) {
-  std::uint64_t which = 0;
-  for (const auto range : split(list, ',')) {
-    const std::size_t dash = range.find('-');
-    const auto first = parse_number<int>(range.substr(0, dash));
-    const auto last =
-        dash == std::string_view::npos ? first : parse_number<int>(range.substr(dash + 1));
-    if (!first || !last || *first < 0 || *last < *first || *last >= most_gpus_of_node) return 0;
-    for (int gpu = *first; gpu <= *last; ++gpu)
-      which |= std::uint64_t{1} << static_cast<unsigned>(gpu);
-  }
-  return which;
-}
-
-/// Of "gpu:fake:4(IDX:0-1,3),shard:2(IDX:0)" the GPUs; 0 where they are not all said.
-std::uint64_t gpus_by_index(std::string_view gres) {
-  constexpr std::string_view mark = "(IDX:";
-  std::uint64_t which = 0;
-  for (std::size_t begin = 0; begin < gres.size();) {
-    const std::size_t open = gres.find(mark, begin);
-    const std::size_t close = gres.find(')', open);
-    if (open == std::string_view::npos || close == std::string_view::npos) break;
-    const std::string_view item = gres.substr(begin, open - begin);
-    if (item.substr(std::min(item.find_first_not_of(", "), item.size())).starts_with("gpu"))
-      which |= bits_of(gres.substr(open + mark.size(), close - open - mark.size()));
-    begin = close + 1;
-  }
-  return which;
-}
-
-/// The GPUs of a list of resources. Errors: invalid (it names some, but not how many).
-Result<std::int64_t> gpus_in(std::string_view tres) {
-  std::string_view rest = tres;
-  while (const auto item = trace::next_gpu_item(rest))
-    if (!item->empty() && !trace::count_of_gpu_item(*item))
-      return fail(ErrorCode::invalid,
-                  fmt::format("its GPUs are no number: {}", tres.substr(0, 80)));
-  return trace::gpus_of_tres(tres).value_or(0);
-}
-
-/// A job's state, in one word.
-bool has_ended(std::string_view state) {
-  constexpr auto ends = std::to_array<std::string_view>(
-      {"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL",
-       "DEADLINE", "OUT_OF_MEMORY", "REVOKED", "LAUNCH_FAILED", "RECONFIG_FAIL"});
-  return std::ranges::find(ends, state) != ends.end();
-}
-
-bool has_word(std::string_view state, std::string_view word) {
-  for (std::string_view part : split(state, '+')) {
-    part = part.substr(0, part.find_first_of("*~#!%$@^-"));
-    if (part == word) return true;
-  }
-  return false;
 }
 
 class QueueReader {
@@ -111,8 +53,7 @@ class QueueReader {
                                record.values.text("Error").substr(0, 200));
     if (record.kind != "Configuration") return {};
     if (record.values.has("ClusterName")) queue_.cluster = record.values.text("ClusterName");
-    for (const std::string_view key : split(settings_read, ' '))
-      if (record.values.has(key)) queue_.settings[std::string(key)] = record.values.text(key);
+    queue_.settings.merge(settings_in(record.values));
     if (const auto now = record.values.when("Configuration")) queue_.now = *now;
     return {};
   }
@@ -178,12 +119,6 @@ class QueueReader {
           counted(late, "job"), first));
   }
 
-  static constexpr std::string_view settings_read =
-      "SLURM_VERSION SelectType PreemptType AccountingStorageEnforce SchedulerType "
-      "SchedulerParameters PriorityType PriorityFlags PriorityWeightAge PriorityWeightFairShare "
-      "PriorityWeightJobSize PriorityWeightQOS PriorityMaxAge PriorityFavorSmall "
-      "PriorityDecayHalfLife PriorityCalcPeriod";
-
   static tl::unexpected<Error> wrong(const ShownRecord& record, std::string_view what) {
     return fail(ErrorCode::invalid, fmt::format("{}: {} {}: {}", record.line, record.kind,
                                                 record.values.text(record.kind), what));
@@ -222,14 +157,18 @@ class QueueReader {
     job.submit = *submit;
     read_owner(shown, job);
     read_request(shown, job);
-    const auto gpus = gpus_asked_for(shown, job);
+    const auto gpus = gpus_asked_for(shown, job.nodes);
     if (!gpus) return wrong(record, gpus.error().message);
     job.gpus = *gpus;
     job.eligible = shown.when("EligibleTime");
     job.start = shown.when("StartTime");
     if (job.runs()) {
       if (!job.start) return wrong(record, "runs, but has no StartTime");
-      if (auto held = read_held(shown, job); !held) return wrong(record, held.error().message);
+      auto held = held_by(shown, job.gpus);
+      if (!held) return wrong(record, held.error().message);
+      job.held = std::move(*held);
+      if (job.gpus == 0)
+        for (const HeldNode& each : job.held) job.gpus += each.gpus;
     }
     queue_.jobs.push_back(std::move(job));
     return {};
@@ -238,14 +177,6 @@ class QueueReader {
   /// Where no settings say when the snapshot was made: nothing that has happened is later.
   void note_time(std::string_view key, SimTime when) {
     if (key != "EligibleTime") latest_ = std::max(latest_, when);
-  }
-
-  static std::string id_of(const Shown& shown) {
-    const std::string_view array = shown.text("ArrayJobId");
-    const std::string_view tasks = shown.text("ArrayTaskId");
-    if (array.empty() || tasks.empty()) return std::string(shown.text("JobId"));
-    return parse_number<std::int64_t>(tasks) ? fmt::format("{}_{}", array, tasks)
-                                             : fmt::format("{}_[{}]", array, tasks);
   }
 
   static void read_owner(const Shown& shown, QueuedJob& job) {
@@ -280,50 +211,10 @@ class QueueReader {
       if (job.gpu_types.empty()) job.gpu_types = trace::gpu_types_of_tres(shown.text(key));
   }
 
-  /// A site that does not account for GPUs has none among the TRES.
-  static Result<std::int64_t> gpus_asked_for(const Shown& shown, const QueuedJob& job) {
-    for (const char* const key : {"TRES", "AllocTRES", "ReqTRES"}) {
-      const auto gpus = gpus_in(shown.text(key));
-      if (!gpus || *gpus > 0) return gpus;
-    }
-    const std::int64_t tasks =
-        std::clamp<std::int64_t>(shown.whole("NumTasks"), 1, trace::most_gpus);
-    for (const auto& [key, times] :
-         {std::pair("TresPerJob", std::int64_t{1}), std::pair("TresPerNode", job.nodes),
-          std::pair("TresPerTask", tasks)}) {
-      const auto gpus = gpus_in(shown.text(key));
-      if (!gpus || *gpus > 0) return gpus.map([&](std::int64_t one) { return one * times; });
-    }
-    return 0;
-  }
-
   std::vector<std::string> hosts(std::string_view list, std::string_view of) {
     auto names = trace::expand_hosts(list);
     if (names) return *std::move(names);
     queue_.notes.push_back(fmt::format("{}: {}", of, names.error().message));
-    return {};
-  }
-
-  /// From "Nodes=n[0-1] CPU_IDs=0 Mem=100 GRES=gpu:a100:4(IDX:0-3)", else evenly over NodeList.
-  static Result<void> read_held(const Shown& shown, QueuedJob& job) {
-    const auto nodes = shown.texts("Nodes");
-    const auto gres = shown.texts("GRES");
-    for (std::size_t i = 0; i < nodes.size() && nodes.size() == gres.size(); ++i) {
-      const auto names = trace::expand_hosts(nodes[i]);
-      if (!names) return tl::unexpected(names.error());
-      const auto count = gpus_in(gres[i]);
-      if (!count) return tl::unexpected(count.error());
-      for (const std::string& name : *names)
-        job.held.push_back({name, *count, gpus_by_index(gres[i])});
-    }
-    if (job.gpus == 0)
-      for (const HeldNode& each : job.held) job.gpus += each.gpus;
-    if (!job.held.empty()) return {};
-    const auto names = trace::expand_hosts(shown.text("NodeList"));
-    if (!names) return tl::unexpected(names.error());
-    if (names->empty()) return fail(ErrorCode::invalid, "runs, but on no node");
-    const auto share = job.gpus / static_cast<std::int64_t>(names->size());
-    for (const std::string& name : *names) job.held.push_back({name, share, 0});
     return {};
   }
 

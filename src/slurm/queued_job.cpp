@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "slurm/queue.hpp"
+#include "slurm/shown_parts.hpp"
 
 namespace schedmate::slurm {
 namespace {
@@ -48,6 +49,15 @@ std::int64_t tasks_of(std::string_view list) {
   for (const TaskRange& range : tasks_listed(list))
     count = std::min(most, count + std::min(most, (range.last - range.first) / range.step + 1));
   return std::max<std::int64_t>(1, count);
+}
+
+std::vector<std::int64_t> tasks_in(std::string_view list, std::size_t most) {
+  std::vector<std::int64_t> tasks;
+  for (const TaskRange& range : tasks_listed(list))
+    for (std::int64_t task = range.first; task <= range.last && tasks.size() < most;
+         task += range.step)
+      tasks.push_back(task);
+  return tasks;
 }
 
 Seconds planned_run_time(const ClusterQueue& queue, const std::optional<Seconds>& limit,

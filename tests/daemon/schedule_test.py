@@ -72,7 +72,7 @@ def live(daemon, site, starts):
     process = site.start()
     ledger = site.state / "replay.jsonl"
     lines = lambda: [json.loads(line) for line in ledger.read_text().splitlines()]
-    site.wait(lambda: sum(each["call"]["kind"] == "start" for each in lines()) >= starts, f"{starts} starts", 600)
+    site.wait(lambda: sum(each["call"]["kind"] == "start" for each in lines()) >= starts, f"{starts} starts", max(600, starts))
     process.terminate()
     expect("SIGTERM ends it with 0", process.wait(timeout=30) == 0)
     made = {}

@@ -2,7 +2,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/check.hpp"
+#include "llm/remote.hpp"
 #include "reader/child.hpp"
+#include "reader/question.hpp"
 #include "reader/request.hpp"
 #include "tests/fuzz/targets.hpp"
 
@@ -35,9 +37,24 @@ void check_reply(std::string_view reply) {
   if (reader::answered_id(reply)) static_cast<void>(reader::result_in(reply));
 }
 
+/// What a child may have asked, as the daemon gets it, and what the reader may have been told.
+void check_question(std::string_view line) {
+  const auto read = reader::read_question_line(reader::question_line({7, 1000, {}}, line));
+  SCHEDMATE_CHECK(!read || (read->head.id == 7 && read->head.user == 1000),
+                  "no question is another's");
+  static_cast<void>(reader::read_question_line(line));
+  static_cast<void>(reader::read_model_answer(line));
+  const std::vector<Chat> chats{[](const ChatRequest& request) -> Result<ChatReply> {
+    return ChatReply{request.system, 0, 0, "", ""};
+  }};
+  SCHEDMATE_CHECK(!llm::answer_for(chats, line).empty(), "whoever asks hears something");
+}
+
 void check_child(std::string_view bytes) {
   reader::ChildSays said;
   said.bytes = bytes;
+  while (const auto question = said.take_question())
+    SCHEDMATE_CHECK(!question->contains('\n'), "a question is one line");
   const auto reply = said.reply();
   SCHEDMATE_CHECK(!reply || !reply->contains('\n'), "a reply is one line");
   static_cast<void>(said.user());
@@ -50,10 +67,11 @@ void check_child(std::string_view bytes) {
 
 }  // namespace
 
-/// Requests, replies and orders of schedmate-reader.
+/// Requests, replies, questions and orders of schedmate-reader.
 void fuzz_reader(std::string_view input) {
   check_request(input);
   check_reply(input);
+  check_question(input);
   check_child(input);
 }
 

@@ -74,6 +74,24 @@ std::string past_its_limits() {
   return seen;
 }
 
+/// What it hears when it asks a model.
+std::string heard(const std::string& question) {
+  say(question + "\n");
+  std::string line;
+  std::array<char, 4096> buffer{};
+  while (line.empty() || line.back() != '\n') {
+    const ssize_t got = ::read(STDOUT_FILENO, buffer.data(), buffer.size());
+    if (got <= 0) return "\"nothing\"";
+    line.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+  line.pop_back();
+  return line;
+}
+
+void ask_without_end() {
+  for (;;) heard("\"question\"");
+}
+
 /// Everything of its memory and files that it should not have.
 std::string what_it_sees() {
   std::string seen;
@@ -114,6 +132,19 @@ int main() {
   if (asks("/bomb")) fork_without_end();
   if (asks("/leave")) leave_one_behind();
   if (asks("/sees")) say("{\"result\":{\"seen\":\"" + what_it_sees() + "\"}}\n");
+  if (asks("/asks twice")) say("\"one\"\n\"two\"\n");
+  if (asks("/asks lines")) say(std::string(std::size_t{1} << 20U, '\n').replace(0, 0, "\"a\"\n"));
+  if (asks("/asks much")) say("\"" + std::string(std::size_t{3} << 19U, 'x') + "\"\n");
+  if (asks("/asks always")) ask_without_end();
+  if (asks("/asks deaf")) {
+    say("\"deaf\"\n");
+    ::shutdown(STDOUT_FILENO, SHUT_RD);
+    ::sleep(1);
+    say("{\"result\":{\"fine\":true}}\n");
+  }
+  if (asks("/asks forged"))
+    say("{\"result\":{\"heard\":" + heard(R"("x","uid":0,"question":"y")") + "}}\n");
+  if (asks("/asks once")) say("{\"result\":{\"heard\":" + heard("\"question\"") + "}}\n");
   if (asks("/fine") || asks("/leave")) say("{\"result\":{\"fine\":true}}\n");
   return 0;
 }

@@ -18,7 +18,9 @@
 #include <atomic>
 #include <csignal>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "reader/client.hpp"
@@ -60,6 +62,7 @@ struct Habits {
   seconds deadline{2};
   milliseconds cpu_per_minute{60'000};
   bool as_unit = false;  ///< with the rights of its unit, instead of root's
+  AskModel model{};
 };
 
 /// A reader in a process of its own, whose children are hostile.
@@ -71,7 +74,8 @@ class HostileHouse {
     if (number_ == 0) be_reader(habits);
     client_ = std::make_unique<Client>(ClientOptions{.socket = path_,
                                                      .deadline = habits.deadline + seconds(20),
-                                                     .clock = settings::machine_clock()});
+                                                     .clock = settings::machine_clock(),
+                                                     .model = habits.model});
     for (int i = 0; i < 500 && ::access(path_.c_str(), F_OK) != 0; ++i) ::usleep(10'000);
   }
   HostileHouse(const HostileHouse&) = delete;
@@ -163,6 +167,70 @@ TEST_CASE("whatever a child does is one error of its request") {
     CHECK_MESSAGE(answer.error().message.contains(says), what << ": " << answer.error().message);
     CHECK(need(house.ask(me, "fine"))["fine"] == true);
   }
+}
+
+TEST_CASE("a child that asks a model hears the answer, and is one of its user whatever it writes") {
+  std::vector<Question> seen;
+  HostileHouse house(
+      {.model = [&](const Question& question, const std::function<void(std::string)>& give) {
+        seen.push_back(question);
+        give("to: " + question.text);
+      }});
+  const uid_t me = ::geteuid();
+  CHECK(need(house.ask(me, "asks once"))["heard"] == "to: question");
+  CHECK(need(house.ask(me, "asks forged"))["heard"] == "to: ");
+  CHECK(need(house.ask(me, "asks deaf"))["fine"] == true);
+  for (const char* what : {"asks twice", "asks lines", "asks much", "asks always"}) {
+    const auto answer = house.ask(me, what);
+    REQUIRE_MESSAGE(!answer, what);
+    CHECK_MESSAGE(answer.error().message == "the process that read asks a model too much", what);
+  }
+  CHECK(need(house.ask(me, "fine"))["fine"] == true);
+  CHECK(seen.size() < 110);
+  for (const Question& each : seen) {
+    CHECK(each.head.user == me);
+    CHECK(each.head.within <= milliseconds(1500));
+  }
+}
+
+TEST_CASE("no answer of a model, or none in time, is one that the child hears") {
+  HostileHouse silent({.model = [](const Question&, const std::function<void(std::string)>&) {}});
+  const uid_t me = ::geteuid();
+  CHECK(need(silent.ask(me, "asks once"))["heard"].get<std::string>().contains("time of this"));
+  HostileHouse none;
+  CHECK(need(none.ask(me, "asks once"))["heard"].get<std::string>().contains("no model is asked"));
+  HostileHouse large({.model = [](const Question&, const std::function<void(std::string)>& give) {
+    give(std::string(std::size_t{1} << 20U, 'x'));
+  }});
+  CHECK(need(large.ask(me, "asks once"))["heard"].get<std::string>().contains("256 KiB"));
+}
+
+TEST_CASE("whoever waits for a model holds up nobody, and too many are told at once" *
+          testing::needs_root()) {
+  std::mutex mutex;
+  std::map<uid_t, int> waiting;
+  HostileHouse house(
+      {.deadline = seconds(20), .model = [&](const Question& question, const auto& /*never*/) {
+         const std::lock_guard lock(mutex);
+         ++waiting[question.head.user];
+       }});
+  std::atomic<int> told = 0;
+  for (int i = 0; i < 12; ++i)
+    house.client().ask(
+        {.what = What::tail, .user = std::to_string(ann), .logs = {"/asks once"}},
+        [&](const Result<Document>& answer) {
+          if (answer && (*answer)["heard"].get<std::string>().contains("too many questions"))
+            ++told;
+        });
+  for (int i = 0; i < 1000 && told < 10; ++i) ::usleep(10'000);
+  CHECK(told == 10);
+  CHECK(waiting[ann] == 2);
+  CHECK(need(house.ask(ann, "fine"))["fine"] == true);
+  CHECK(need(house.ask(bob, "fine"))["fine"] == true);
+  house.client().ask({.what = What::tail, .user = std::to_string(bob), .logs = {"/asks once"}},
+                     [](const Result<Document>&) {});
+  for (int i = 0; i < 1000 && waiting[bob] == 0; ++i) ::usleep(10'000);
+  CHECK(waiting[bob] == 1);
 }
 
 TEST_CASE("a child has the rights of its user and nothing else" * testing::needs_root()) {

@@ -44,6 +44,7 @@ constexpr std::array arrows{
     Arrows{"evaluation_report", "*", "reports what the experiments found"},
     Arrows{"service", "*", "the use cases of the product"},
     Arrows{"queue", "*", "the use cases about the queue of a cluster"},
+    Arrows{"slurm_live", "*", "starts Slurm's programs as the use cases do"},
     Arrows{"reader", "*", "the use cases with the rights of a user"},
     Arrows{"client", "llm settings", "where the daemon is stands in the settings"},
     Arrows{"screen", "*", "shows what the use cases answer"},

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+/// On what the tools of Slurm 22.05.8 printed of a small cluster (tests/fixtures/slurm/live_22_05).
+#include "slurm_live/rows.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "base/input.hpp"
+#include "slurm_live/site.hpp"
+#include "tests/support/need.hpp"
+
+namespace schedmate::slurm_live {
+namespace {
+
+using testing::need;
+
+constexpr SimTime then = at(1'795'714'411);
+
+std::string recorded(const std::string& name) {
+  return need(read_file(SCHEDMATE_SOURCE_DIR "/tests/fixtures/slurm/live_22_05/" + name));
+}
+
+std::vector<Row> rows(const KeptJobs& kept = {}) {
+  auto made = need(read_rows(recorded("squeue.json"), kept, then));
+  need(add_orders(recorded("sprio.txt"), made));
+  return made;
+}
+
+const Row& row(const std::vector<Row>& all, const std::string& id) {
+  const auto found = std::ranges::find(all, id, [](const Row& each) { return each.seen.id; });
+  REQUIRE(found != all.end());
+  return *found;
+}
+
+/// One job, with the fields that a test is about.
+std::string squeue_of(const std::string& fields) {
+  return R"({"errors": [], "jobs": [{"job_id": 7, "submit_time": 1000, "user_name": "ann", )"
+         R"("partition": "gpu", "node_count": 1, "current_working_directory": "/w", )" +
+         fields + "}]}";
+}
+SeenJob one(const std::string& fields, const KeptJobs& kept = {}) {
+  return need(read_rows(squeue_of(fields), kept, at(5000))).at(0).seen;
+}
+
+TEST_CASE("a job that runs has its GPUs, folder, command and log, and its name is only data") {
+  const auto all = rows();
+  const SeenJob& job = row(all, "1").seen;
+  CHECK(job.name == "evil\n   UserId=root(0)\n   JobState=FAILED");
+  CHECK(job.user == "root");
+  CHECK(job.phase == JobPhase::running);
+  CHECK(job.partition == "gpu");
+  CHECK(job.gpus == 4);
+  CHECK(job.nodes == std::vector<NodeGpus>{{"n0", {0, 1, 2, 3}}});
+  CHECK(job.submitted == at(1'795'714'405));
+  CHECK(job.started == at(1'795'714'406));
+  CHECK(!job.ended);
+  CHECK(job.limit == Seconds(3600));
+  CHECK(job.dir == "/tmp/wsl/w");
+  CHECK(job.command == "/tmp/wsl/w/train.sh");
+  CHECK(job.output == "/tmp/wsl/w/logs/evil\n   UserId=root(0)\n   JobState=FAILED-1.out");
+}
+
+TEST_CASE("tasks of an array keep their ids from the queue to the end") {
+  const auto all = rows();
+  CHECK(row(all, "2_0").seen.phase == JobPhase::running);
+  CHECK(row(all, "2_0").seen.output == "/tmp/wsl/w/2_0-8.out");
+  CHECK(row(all, "2_0").seen.nodes == std::vector<NodeGpus>{{"n0", {4, 5}}, {"n1", {0, 1}}});
+  CHECK(row(all, "2_0").seen.gpus == 4);
+  for (const char* id : {"2_2", "2_3", "2_4"}) CHECK(row(all, id).seen.phase == JobPhase::queued);
+  CHECK(std::ranges::count_if(all,
+                              [](const Row& each) { return each.seen.id.starts_with("2_"); }) == 5);
+}
+
+TEST_CASE("who holds a job, with which mark, and what else its comment says") {
+  const auto all = rows();
+  const SeenJob& held = row(all, "4").seen;
+  CHECK(held.held);
+  CHECK(held.mark == "schedmate:main.ab12/7");
+  CHECK(held.note == "expected at 10:00");
+  CHECK(comment_of(held.mark, held.note) == "schedmate:main.ab12/7\nexpected at 10:00");
+  CHECK(!row(all, "3").seen.held);
+  // A user's own hold, with a comment that is none of a hold.
+  const SeenJob own = one(R"("job_state": "PENDING", "state_reason": "JobHeldUser", "priority": 0,
+                            "admin_comment": "schedmate:main.ab12/7")");
+  CHECK(own.held);
+  CHECK(own.mark.empty());
+  CHECK(own.note == "schedmate:main.ab12/7");
+}
+
+TEST_CASE("the order of a job that could start is what sprio shows") {
+  const auto all = rows();
+  CHECK(row(all, "3").seen.order == 250);
+  CHECK(row(all, "3").shows_order);
+  CHECK(!row(all, "4").shows_order);
+  std::vector<Row> none;
+  CHECK(!add_orders("no priority", none));
+  CHECK(!add_orders("3|", none));
+  CHECK(add_orders("", none));
+}
+
+TEST_CASE("how jobs ended, and which never ran") {
+  const auto all = rows();
+  const SeenJob& bad = row(all, "5").seen;
+  CHECK(bad.phase == JobPhase::ended);
+  CHECK(bad.end_state == EndState::failed);
+  CHECK(bad.started == at(1'795'714'409));
+  CHECK(bad.ended == at(1'795'714'409));
+  CHECK(bad.gpus == 1);
+  CHECK(bad.output == "/tmp/wsl/w/slurm-5.out");
+  const SeenJob& cancelled = row(all, "6").seen;
+  CHECK(cancelled.end_state == EndState::cancelled);
+  CHECK(!cancelled.started);
+  CHECK(row(all, "7").wanted == std::vector<std::string>{"n3"});
+  CHECK(!row(all, "7").may_requeue);
+  CHECK(row(all, "1").may_requeue);
+}
+
+TEST_CASE("a requeue is the same job, although Slurm gives it another time of submission") {
+  const KeptJobs kept{{"7", {.submitted = at(500), .restarts = 0, .order = 9, .nodes = {}}}};
+  const SeenJob again = one(R"("job_state": "PENDING", "restart_cnt": 1, "priority": 1)", kept);
+  CHECK(again.submitted == at(500));
+  CHECK(again.restarts == 1);
+  CHECK(again.order == 0);
+  // Another job of that id begins with no restart.
+  CHECK(one(R"("job_state": "PENDING", "restart_cnt": 0, "priority": 1)", kept).submitted ==
+        at(1000));
+}
+
+TEST_CASE("while its last run is cleared away a job runs still, or waits again already") {
+  const std::string completing = R"("job_state": "COMPLETING", "nodes": "n0", "start_time": 2000,)"
+                                 R"( "gres_detail": [], "tres_per_node": "gres:gpu:2", )";
+  const KeptJobs kept{{"7", {.submitted = at(1000), .restarts = 0, .nodes = {{"n0", {2, 3}}}}}};
+  const SeenJob ends = one(completing + R"("end_time": 4000, "restart_cnt": 0)", kept);
+  CHECK(ends.phase == JobPhase::running);
+  CHECK(ends.nodes == std::vector<NodeGpus>{{"n0", {2, 3}}});  // as it was read before
+  const SeenJob again =
+      one(completing + R"("end_time": 90000, "restart_cnt": 1, "priority": 1)", kept);
+  CHECK(again.phase == JobPhase::queued);
+  CHECK(again.nodes.empty());
+  CHECK(!again.started);
+}
+
+TEST_CASE("nodes, their states and the reasons of those that take no jobs") {
+  const auto nodes = need(read_nodes(recorded("sinfo.json")));
+  REQUIRE(nodes.size() == 4);
+  CHECK(nodes[0] == SeenNode{"n0", "gpu", 8, NodeState::up, ""});
+  CHECK(nodes[2].state == NodeState::drained);
+  CHECK(nodes[2].reason == "schedmate:main.ab12/8 Xid 79: \"two\"\n   State=IDLE");
+  const auto state = [](const std::string& words) {
+    return need(read_nodes(R"({"nodes": [{"name": "n0", "state": )" + words + "}]}")).at(0).state;
+  };
+  CHECK(state(R"("idle", "state_flags": ["NOT_RESPONDING"])") == NodeState::up);
+  CHECK(state(R"("down", "state_flags": ["NOT_RESPONDING"])") == NodeState::down);
+  CHECK(state(R"("down", "state_flags": ["DRAIN"])") == NodeState::down);
+  CHECK(state(R"(["IDLE", "DRAIN"])") == NodeState::drained);  // from 23.02 on
+  CHECK(state(R"("unknown")") == NodeState::up);               // the controller has just begun
+}
+
+TEST_CASE("what is no answer, or one that says what went wrong, is an error") {
+  CHECK(read_rows("", {}, then).error().code == ErrorCode::invalid);
+  CHECK(read_rows("slurm_load_jobs error", {}, then).error().code == ErrorCode::invalid);
+  CHECK(read_rows(R"({"errors": [], "jobs": [{"job_id": 7)", {}, then).error().code ==
+        ErrorCode::invalid);
+  const auto away = read_rows(
+      R"({"errors": [{"description": "Failed while looking for jobs"}], "jobs": []})", {}, then);
+  CHECK(away.error().code == ErrorCode::unavailable);
+  CHECK(away.error().message == "Slurm says: Failed while looking for jobs");
+  CHECK(need(read_rows(R"({"errors": [], "jobs": []})", {}, then)).empty());
+  CHECK(read_nodes(R"({"errors": [], "nodes": []})").error().code == ErrorCode::invalid);
+  CHECK(!read_rows(squeue_of(R"("job_state": "RUNNING", "restart_cnt": 0)"), {}, then));
+}
+
+TEST_CASE("what the site's settings and the user's rights allow") {
+  const Site site = need(read_site(recorded("config.txt")));
+  CHECK(site.version == "22.05.8");
+  CHECK(site.has_factors);
+  CHECK(!site.has_accounting);
+  CHECK(site.slurm_user == "root");
+  CHECK(site.remembers == Seconds(300));
+  CHECK(!read_site("slurm_load_ctl_conf error: Unable to contact slurm controller"));
+  using enum ActionKind;
+  const Abilities all = abilities_of(site, Rights::all, "root");
+  for (const ActionKind can :
+       {set_order, hold, release, requeue_excluding, drain_node, undrain_node, cancel, annotate})
+    CHECK(all.lack(can).empty());
+  for (const ActionKind cannot : {start, submit, evict, test_nodes, release_spare, notify})
+    CHECK(!all.lack(cannot).empty());
+  const Abilities jobs = abilities_of(site, Rights::jobs, "ann");
+  for (const ActionKind can : {set_order, requeue_excluding, cancel}) CHECK(jobs.lack(can).empty());
+  for (const ActionKind cannot : {drain_node, undrain_node, hold, release, annotate})
+    CHECK(jobs.lack(cannot).contains("ann may not change nodes and comments"));
+  CHECK(abilities_of(site, Rights::own, "ann").lack(set_order).contains("ann is no operator"));
+  Site basic = site;
+  basic.has_factors = false;
+  CHECK(abilities_of(basic, Rights::all, "root").lack(set_order).contains("priority/basic"));
+  CHECK(rights_in("Administrator\n") == Rights::all);
+  CHECK(rights_in("Operator\n") == Rights::jobs);
+  CHECK(rights_in("None\n") == Rights::own);
+  CHECK(rights_in("") == Rights::own);
+}
+
+}  // namespace
+}  // namespace schedmate::slurm_live

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What a site's settings allow, and whoever asks.
+
+#include <schedmate/connector.hpp>
+#include <string>
+#include <string_view>
+
+namespace schedmate::slurm_live {
+
+struct Site {
+  std::string version;  ///< "22.05.8"
+  /// Priorities are computed, so that a site factor counts (priority/multifactor).
+  bool has_factors = false;
+  bool has_accounting = false;  ///< slurmdbd knows who is an operator
+  std::string slurm_user;
+  Seconds remembers{300};    ///< jobs that have ended (MinJobAge)
+  std::int64_t weights = 0;  ///< the most that the factors of a job add up to
+  std::string policy;        ///< slurm::SitePolicy::text
+};
+
+/// Of `scontrol show config`. Errors: invalid.
+[[nodiscard]] Result<Site> read_site(std::string_view config);
+
+/// What one may change: jobs of others need an operator, nodes and AdminComment an administrator.
+enum class Rights : std::uint8_t { own, jobs, all };
+/// Of `sacctmgr -nP show user NAME format=AdminLevel`.
+[[nodiscard]] Rights rights_in(std::string_view sacctmgr);
+
+[[nodiscard]] Abilities abilities_of(const Site& site, Rights rights, const std::string& user);
+
+}  // namespace schedmate::slurm_live
