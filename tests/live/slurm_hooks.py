@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""slurm_hooks.py SCHEDMATE DIR: hooks are installed in the Slurm of DIR, used, and removed without a trace. Prints what
+"""slurm_hooks.py SCHEDMATE SCHEDMATED DIR: hooks are installed in the Slurm of DIR, used, and removed without a trace. Prints what
 was measured."""
 
 import hashlib
 import os
 import re
+import shutil
 import socket
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
-schedmate, folder = sys.argv[1], Path(sys.argv[2])
+schedmate, schedmated, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])
 conf, lua, kept = folder / "slurm.conf", folder / "job_submit.lua", folder / "job_submit.site.lua"
 epilog = folder / "schedmate_epilog.sh"
 log = folder / "log/slurmctld.log"
@@ -260,6 +262,46 @@ def test_ends_are_told_and_nobody_waits():
     time.sleep(1)
     after = files()
     assert after == before, set(after.items()) ^ set(before.items())
+
+
+def seen_late(poll_ms, port, jobs=8):
+    """From the end of a job to its being seen by a daemon that reads the cluster so often."""
+    house = Path(tempfile.mkdtemp())
+    (house / "site.toml").write_text(
+        f'state_dir = "{house}/state"\n[listen]\nunix = "{house}/api.sock"\nlook_port = {port}\n'
+        f'[cluster]\nconnector = "slurm"\npoll_ms = {poll_ms}\n')
+    daemon = subprocess.Popen([schedmated, "--config", house / "site.toml"], stderr=subprocess.DEVNULL)
+    asks = [schedmate, "job", "--json", "--address", f"unix:{house}/api.sock"]
+    late = []
+    try:
+        for number in range(jobs):
+            time.sleep(2.3 + 0.37 * number)
+            job = run("sbatch", "-W", "--parsable", "-o", "/dev/null", "--wrap",
+                      f"date +%s.%N > {house}/end").stdout.strip()
+            ended = float((house / "end").read_text())
+            while '"completed"' not in run(*asks, job, check=False).stdout:
+                assert time.time() < ended + 60, job
+                time.sleep(0.02)
+            late.append((time.time() - ended) * 1000)
+    finally:
+        daemon.terminate()
+        daemon.wait()
+        shutil.rmtree(house)
+    return spread(late)
+
+
+def test_the_daemon_sees_ends():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    print(f"seen after an end, no hook, poll_ms 1000: {seen_late(1000, 0)}")
+    install("--hook", "ends", "--set", f"listen.look_port={port}")
+    assert restart()
+    time.sleep(2)
+    for poll_ms in (1000, 10_000):
+        print(f"seen after an end, hook, poll_ms {poll_ms}: {seen_late(poll_ms, port)}")
+    uninstall()
+    assert restart()
 
 
 for name, test in list(globals().items()):
