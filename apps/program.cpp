@@ -37,6 +37,8 @@ FlagDescription describe_flag(const CLI::Option& option) {
   if (type == "ACTION") choose(history_actions());
   if (type == "VERB") choose(action_verbs());
   if (type == "TOKENACTION") choose(token_actions());
+  if (type == "SLURMACTION") choose({"install", "uninstall"});
+  if (type == "HOOK") choose({"tag", "ends"});
   if (type == "ROLE") choose({"owner", "viewer", "operator"});
   if (type == "JOBSTATE")
     choose({"pending", "running", "completed", "failed", "cancelled", "timeout", "node_fail",

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -124,7 +125,7 @@ Result<OutputFile> OutputFile::create(const std::string& path, Kept kept) {
   file.descriptor_ = ::openat(file.folder_.number(), file.part_.c_str(),
                               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                               kept == Kept::secret ? 0600 : 0666);
-  file.kept_ = kept;
+  file.is_synced_ = kept == Kept::secret;
   if (file.descriptor_ < 0) {
     const int error = errno;
     forget(std::exchange(file.slot_, std::nullopt));
@@ -148,11 +149,18 @@ OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
   slot_ = std::exchange(other.slot_, std::nullopt);
   descriptor_ = std::exchange(other.descriptor_, -1);
   error_ = other.error_;
-  kept_ = other.kept_;
+  is_synced_ = other.is_synced_;
   return *this;
 }
 
 OutputFile::~OutputFile() { discard(); }
+
+void OutputFile::take_rights(const FileRights& rights) {
+  is_synced_ = true;
+  const bool done = ::fchown(descriptor_, rights.user, rights.group) == 0 &&
+                    ::fchmod(descriptor_, rights.mode) == 0;
+  if (!done && error_ == 0) error_ = errno;
+}
 
 void OutputFile::append(std::string_view text) {
   if (buffer_.size() + text.size() > buffer_size) flush();
@@ -182,7 +190,7 @@ void OutputFile::discard() {
 
 Result<void> OutputFile::commit() {
   flush();
-  if (kept_ == Kept::secret && ::fsync(descriptor_) != 0 && error_ == 0) error_ = errno;
+  if (is_synced_ && ::fsync(descriptor_) != 0 && error_ == 0) error_ = errno;
   if (::close(std::exchange(descriptor_, -1)) != 0 && error_ == 0) error_ = errno;
   const std::string name = std::filesystem::path(path_).filename().string();
   if (error_ == 0 &&
@@ -201,6 +209,14 @@ Result<void> OutputFile::commit() {
 
 Result<void> write_file(const std::string& path, std::string_view text, Kept kept) {
   return OutputFile::create(path, kept).and_then([&](OutputFile file) {
+    file.append(text);
+    return file.commit();
+  });
+}
+
+Result<void> write_file(const std::string& path, std::string_view text, const FileRights& rights) {
+  return OutputFile::create(path, Kept::secret).and_then([&](OutputFile file) {
+    file.take_rights(rights);
     file.append(text);
     return file.commit();
   });

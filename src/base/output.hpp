@@ -7,6 +7,8 @@
 /// link in the file's place is replaced, not followed; root follows no link of another user on the
 /// way to the folder.
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -22,6 +24,13 @@ namespace schedmate {
 /// is on the disk before it takes its place.
 enum class Kept : std::uint8_t { open, secret };
 
+/// Whose a file is, and who may do what with it.
+struct FileRights {
+  uid_t user = 0;
+  gid_t group = 0;
+  mode_t mode = 0644;
+};
+
 class OutputFile {
  public:
   /// Opens a part file beside `path`. Errors: unavailable (folder absent, no rights, disk full),
@@ -33,6 +42,8 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();  ///< removes the part file unless committed
 
+  /// These instead, and on the disk before it takes its place; an error shows in commit().
+  void take_rights(const FileRights& rights);
   void append(std::string_view text);  ///< buffered; an error shows in commit()
   /// Flushes and renames. Errors: unavailable with the system's reason.
   Result<void> commit();
@@ -46,11 +57,12 @@ class OutputFile {
   std::optional<std::size_t> slot_;  ///< where remove_part_files() finds the part file
   int descriptor_ = -1;
   int error_ = 0;
-  Kept kept_ = Kept::open;
+  bool is_synced_ = false;  ///< on the disk before it takes its place
 };
 
 /// Whole file in one go.
 Result<void> write_file(const std::string& path, std::string_view text, Kept kept = Kept::open);
+Result<void> write_file(const std::string& path, std::string_view text, const FileRights& rights);
 
 /// A folder with its parents; nothing happens when it is there. Errors: unavailable.
 Result<void> make_folder(const std::string& path);

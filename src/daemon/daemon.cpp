@@ -21,6 +21,7 @@
 #include "daemon/health.hpp"
 #include "daemon/history.hpp"
 #include "daemon/kept_uses.hpp"
+#include "daemon/look_door.hpp"
 #include "daemon/memory.hpp"
 #include "daemon/probe_desk.hpp"
 #include "daemon/readings.hpp"
@@ -63,6 +64,8 @@ class Daemon {
     now_ = cluster_.now;
     restore_uses(desk_.probes(), configuration_.state_dir);
     if (auto began = begin(); !began) return began;
+    const auto port = configuration_.session.settings.whole("listen.look_port");
+    if (auto opened = look_.open(port); !opened) return opened;
     if (auto opened = open_door(); !opened) return opened;
     surroundings_.ready();
     while (!surroundings_.stopped() && !failed_) turn();
@@ -156,10 +159,8 @@ class Daemon {
       return;
     }
     if (cluster_.wall) now_ = std::max(now_, cluster_.wall());
-    const auto passed = surroundings_.clock.now() - last_tick_;
-    if (passed < configuration_.poll) return;
-    last_tick_ = surroundings_.clock.now();
-    step(live::Ticked{});
+    if (look_.knocked()) pace_.ask();
+    if (pace_.due(surroundings_.clock.now(), configuration_.poll, out_ == 0)) step(live::Ticked{});
   }
 
   /// Modes, caps, the policy and who is told; doors and the cluster stay as they are. With what
@@ -451,6 +452,8 @@ class Daemon {
   ClusterHistory history_;
   JobActions job_actions_;
   std::chrono::nanoseconds last_tick_{}, measured_{};
+  LookDoor look_;
+  Pace pace_;
   std::optional<Error> failed_;
   Worker connector_, writer_, notifier_;  // they use what stands above, as do those below
   Foresight foresight_{surroundings_.clock, configuration_.session,

@@ -177,6 +177,10 @@ constexpr std::array rows{
         "listen.names", SettingKind::names, "", "",
         "schedmated: by what else listen.tcp may be called than by its address, the machine's "
         "name and localhost"},
+    SettingRow{
+        "listen.look_port", SettingKind::whole, "0", "65535",
+        "schedmated: UDP port of this machine at which a hook says that the cluster is to be "
+        "read now; 0: none"},
     SettingRow{"cluster.connector", SettingKind::choice, "replay", "replay|slurm",
                "schedmated: what kind of cluster it runs beside"},
     SettingRow{"cluster.name", SettingKind::text, "main", "",

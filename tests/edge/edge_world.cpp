@@ -18,6 +18,7 @@ EdgeWorld::EdgeWorld() {
   write("settings.toml", "placement = \"spread\"\n");
   write("broken.toml", "placement = \n");
   write("empty", "");
+  write("slurm.conf", "ClusterName=x\nJobSubmitPlugins=lua\n");
   std::filesystem::create_symlink(house_.socket(), path("api.sock"));
   write("state/journal.sqlite",
         read_file(SCHEDMATE_SOURCE_DIR "/tests/fixtures/journal/journal.sqlite").value());
@@ -53,6 +54,7 @@ const std::map<std::string, std::string>& working_lines() {
       {"submit", "--address unix:api.sock -- true"},
       {"cancel", "1 --address unix:api.sock"},
       {"token", "list --set access.tokens_file=tokens"},
+      {"slurm", "install --conf slurm.conf"},
       {"list", ""},
       {"config", ""},
       {"doctor", ""},
