@@ -276,9 +276,11 @@ def seen_late(poll_ms, port, jobs=8):
     try:
         for number in range(jobs):
             time.sleep(2.3 + 0.37 * number)
-            job = run("sbatch", "-W", "--parsable", "-o", "/dev/null", "--wrap",
-                      f"date +%s.%N > {house}/end").stdout.strip()
-            ended = float((house / "end").read_text())
+            end = house / f"end{number}"
+            job = run("sbatch", "--parsable", "-o", "/dev/null", "--wrap", f"date +%s.%N > {end}").stdout.strip()
+            while not end.exists() or not end.read_text():
+                time.sleep(0.01)
+            ended = float(end.read_text())
             while '"completed"' not in run(*asks, job, check=False).stdout:
                 assert time.time() < ended + 60, job
                 time.sleep(0.02)
