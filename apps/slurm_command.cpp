@@ -73,7 +73,8 @@ Command slurm_command(const Parser& parser) {
   const auto flags = std::make_shared<SlurmFlags>();
   CLI::App& app = parser.app;
   app.add_option("action", flags->deed, "install or uninstall")->type_name("SLURMACTION");
-  app.add_option("--conf", flags->conf, "slurm.conf; default: cluster.slurm.conf, $SLURM_CONF, /etc/slurm")
+  app.add_option("--conf", flags->conf,
+                 "slurm.conf; default: cluster.slurm.conf, $SLURM_CONF, /etc/slurm")
       ->type_name("FILE");
   app.add_option("--hook", flags->hooks, "install: tag or ends, repeatable; default: tag")
       ->type_name("HOOK")

@@ -73,8 +73,8 @@ return sound
 
 /// bash sends a datagram by itself: nobody is waited for, whether somebody listens or not.
 constexpr std::string_view epilog_code = R"sh(
-# slurmctld runs this when a job has ended. It tells schedmated (its setting listen.look_port) to read
-# the cluster now instead of at its next turn.
+# slurmctld runs this when a job has ended. It tells schedmated (its setting listen.look_port) to
+# read the cluster now instead of at its next turn.
 exec 2> /dev/null < /dev/null
 echo > /dev/udp/127.0.0.1/{}
 exit 0
