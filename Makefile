@@ -6,7 +6,7 @@ DESTDIR ?=
 export PREFIX DESTDIR
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo live evaluation evaluation-full test test-san storm bench format tidy install clean
+.PHONY: help deps build demo live evaluation evaluation-full test test-san live-slurm storm bench format tidy install clean
 
 help: ## list the targets
 	@echo "SchedMate: make TARGET"
@@ -40,6 +40,11 @@ test: ## run every test: the fast ones with sanitizers first, then all in releas
 test-san: ## run every test under the address + undefined and the thread sanitizer
 	scripts/deps.sh build test
 	scripts/test_san.sh
+
+live-slurm: ## the daemon on a real Slurm of this machine, as root: all situations (ten minutes)
+	scripts/deps.sh build test live
+	scripts/build.sh release
+	ctest --test-dir build/release -C by_hand -L live --output-on-failure
 
 storm: ## a million seeded disasters for the daemon's loop and journal (a day of one core)
 	scripts/deps.sh build test
