@@ -11,7 +11,7 @@
 namespace schedmate::daemon {
 namespace {
 
-constexpr std::int64_t hour = 3600;
+constexpr std::int64_t hour = 3600, day = 24 * hour;
 
 SeenJob gone(const std::string& id, SimTime submitted, SimTime started, SimTime ended) {
   SeenJob job;
@@ -46,14 +46,14 @@ struct Asked {
 double median_after(std::int64_t late_s) {
   Hindsight hindsight;
   for (int i = 0; i < 100; ++i) {
-    const SimTime now = at(i * 24 * hour);
+    const SimTime now = at(i * day);
     const std::string id = "j" + std::to_string(i);
     const Asked asked(id, now);
     hindsight.note(asked.snapshot, asked.forecast);
     const SimTime started = now + Seconds(3 * hour / 2 + late_s);
     hindsight.ended(gone(id, now, started, started + Seconds(hour)));
   }
-  Asked next("next", at(200 * 24 * hour));
+  Asked next("next", at(200 * day));
   calibrate(next.forecast, next.snapshot, hindsight.calibration(next.snapshot.now));
   return FractionalSeconds(next.forecast.jobs[0].start->p50 - next.snapshot.now).count();
 }
