@@ -134,7 +134,7 @@ def every_view(browser, site, busy):
 
 
 def decided(browser, site):
-    browser.go("#/actions")
+    sign_in(browser, site, "operator", "#/actions")
     browser.has("Waiting for you", 30)
     number = browser.run("return document.querySelector('.alarm tbody tr').dataset.key")
     browser.click(f".alarm tr[data-key='{number}'] button", "Approve")
