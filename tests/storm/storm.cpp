@@ -237,11 +237,15 @@ void Storm::settle() {
   if (!why.empty())
     return book_.accuse(timeline_.now(), "settles",
                         fmt::format("{} s after the last fault: {}", bound.count(), why));
-  // Packings go on where the order is in shadow: the last end must have been read.
+  // Packings go on where the order is in shadow: the last end must have been read, and by a daemon
+  // that was not killed since.
+  const auto moves = [this] {
+    return cluster_.ended_within(Seconds(30)) || newest() == nullptr ||
+           !inspector_.unsettled(*newest()).empty();
+  };
   constexpr Millis more = 45'000;
   constexpr int most_pauses = 20;
-  for (int i = 0; i == 0 || (i < most_pauses && cluster_.ended_within(Seconds(30))); ++i)
-    advance(timeline_.now() + more);
+  for (int i = 0; i == 0 || (i < most_pauses && moves()); ++i) advance(timeline_.now() + more);
   if (!book_.violation && newest() != nullptr) inspector_.at_end(*newest());
 }
 
