@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each route's replies against the schemas of the daemon's own OpenAPI document: contract_test.py SCHEDMATED TRACE"""
+"""Each route's replies against the schemas of the daemon's own OpenAPI document:
+contract_test.py SCHEDMATED SCHEDMATE_READER TRACE. Without root: no reader, which reads as the user, and so no replies of its routes."""
 import json
+import os
 import sys
 
 import jsonschema
 
+from probe_message import SECRET, gpus, sealed
 from site_of import Site
 
 SETTINGS = 'speed = 600\n[order]\npolicy = "fifo"\n[mode]\norder = "act"\n'
@@ -29,14 +32,19 @@ class Contract:
         answer = operation["responses"].get(str(status), operation["responses"]["default"])
         content = answer["content"].get("application/json")
         if content:
-            schema = {**content["schema"], "components": self.document["components"]}
-            try:
-                jsonschema.Draft202012Validator(schema).validate(reply)
-            except jsonschema.ValidationError as error:
-                raise SystemExit(f"FAILED: {name} {status}: {error.message} at {list(error.absolute_path)}")
+            self.fits(f"{name} {status}", content["schema"], reply)
+            named = content["schema"].get("$ref", "").rpartition("/")[2]
+            if named.startswith("schedmate.") and reply.get("schema", named) != named:
+                raise SystemExit(f"FAILED: {name} {status}: it says {reply['schema']}")
         self.held += 1
         self.seen.add(name)
         return reply
+
+    def fits(self, what, schema, document):
+        try:
+            jsonschema.Draft202012Validator({**schema, "components": self.document["components"]}).validate(document)
+        except jsonschema.ValidationError as error:
+            raise SystemExit(f"FAILED: {what}: {error.message} at {list(error.absolute_path)}")
 
 
 def every_route(site):
@@ -106,12 +114,77 @@ def bodies(site):
     print("ok: bodies of advise and diagnose are held against their schemas")
 
 
+def events(site):
+    """What the stream and `changes` tell: a job as lists have it without forecasts, of an action some of its fields."""
+    contract = Contract(site)
+    parts = contract.document["components"]["schemas"]
+    job, action = parts["job"], parts["schedmate.action.v1"]["properties"]
+    forecasts, told = ("eta", "held_up_by"), ("id", "state", "kind", "target")
+    schemas = {"full": {"const": {}},
+               "job": {**job, "properties": {**job["properties"], **{name: False for name in forecasts}},
+                       "required": [name for name in job["required"] if name not in forecasts]},
+               "action": {"properties": {name: action[name] for name in told}, "required": ["id", "state"], "additionalProperties": False}}
+    last = contract.hold("changes", wanted=200)["last"]
+    connection = site.by_socket()
+    connection.request("GET", "/api/v1/events")
+    stream = connection.getresponse()
+    if stream.status != 200 or stream.headers["Content-Type"] != "text/event-stream":
+        raise SystemExit(f"FAILED: events: {stream.status} {stream.headers}")
+    site.ask("POST", "/api/v1/jobs", body={"command": "true", "run_s": 5})
+    missing, kind = set(schemas), ""
+    while missing:
+        word, _, rest = stream.readline().decode().strip().partition(": ")
+        kind = rest if word == "event" else kind
+        if word == "data":
+            contract.fits(f"event {kind}", schemas[kind], json.loads(rest))
+            missing.discard(kind)
+    connection.close()
+    changes = contract.hold("changes", query=f"?since={last}", wanted=200)["changes"]
+    for each in changes:
+        contract.fits(f"change {each['kind']}", schemas[each["kind"]], each["data"])
+    if not changes:
+        raise SystemExit("FAILED: no changes are told")
+    print(f"ok: events of each kind and {len(changes)} changes are as the schemas of their kinds say")
+
+
+def readings(site, each, reader):
+    """What a probe and a reader make possible: `probe`, `log`, `advise`, `diagnose`."""
+    contract = Contract(site)
+    node = contract.hold("cluster", wanted=200)["nodes"][0]["name"]
+    sample = {**json.loads(gpus(30)), "node": node}
+    body = json.dumps({"every_s": 10, "samples": [sample]})
+    session = contract.hold("probe", body=sealed(node, 1, "ab", body), wanted=409)["session"]
+    contract.hold("probe", body=sealed(node, 1, session, body), wanted=200)
+    each.terminate()
+    each.wait()
+    if not reader:
+        print("SKIPPED: log, advise and diagnose: they need root")
+        return site.end()
+    home = site.give_home("root", {"job.log": "step 1/2\nCUDA error: out of memory\n", "train.py": "import torch\n"})
+    each = site.begin()
+    reads = site.begin_reader(reader)
+    job = {"command": "python train.py", "dir": str(home), "output": "job.log", "run_s": 1000000}
+    action = str(contract.hold("submit", body=job, wanted=202)["id"])
+    named = []
+    site.wait(lambda: named.append(site.ask("GET", f"/api/v1/actions/{action}")[1]["job"]) or named[-1], "it is a job")
+    site.wait(lambda: site.ask("GET", f"/api/v1/jobs/{named[-1]}/log")[0] == 200, "its log is read")
+    contract.hold("log", named[-1], query="?tail=1", wanted=200)
+    contract.hold("advise", body={"dir": str(home), "command": "python train.py"}, wanted=200)
+    contract.hold("diagnose", body={"log": str(home / "job.log")}, wanted=200)
+    contract.hold("diagnose", body={"text": "Xid 79"}, wanted=200)
+    site.end(each, reads)
+    print(f"ok: with a reader and a probe {contract.held} replies are as their schemas say")
+
+
 def main():
-    site = Site(*sys.argv[1:3], 300, SETTINGS)
+    daemon, reader, trace = sys.argv[1:4]
+    site = Site(daemon, trace, 300, SETTINGS)
+    site.give_probe_secret(SECRET)
     each = site.begin()
     every_route(site)
     bodies(site)
-    site.end(each)
+    events(site)
+    readings(site, each, reader if os.geteuid() == 0 else None)
 
 
 main()

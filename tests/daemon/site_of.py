@@ -94,6 +94,14 @@ class Site:
             each.chmod(0o700)
         return home
 
+    def give_probe_secret(self, secret):
+        file = self.folder / "secret"
+        file.write_text(secret + "\n")
+        file.chmod(0o600)
+        with open(self.config, "a") as config:
+            config.write(f'[probe]\nsecret_file = "{file}"\n')
+        return file
+
     def begin_reader(self, reader):
         reads = subprocess.Popen([reader, "--config", self.config], stderr=subprocess.DEVNULL)
         atexit.register(reads.kill)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "daemon"))
+from probe_message import SECRET  # noqa: E402
 from site_of import Site  # noqa: E402
 
 
@@ -40,6 +41,7 @@ def main():
     daemon, trace, folder = sys.argv[1:4]
     folder = pathlib.Path(folder)
     site = Site(daemon, trace, 60, '[order]\npolicy = "fifo"\n')
+    site.give_probe_secret(SECRET)
     each = site.start()
     site.wait(site.answers, "it answers")
     site.wait(lambda: "schedmate_readings_total" in site.ask("GET", "/metrics")[1], "it counts")

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A probe as a process beside a daemon: probe_test.py SCHEDMATE SCHEDMATED TRACE FAKE_NVML_FOLDER"""
 import atexit
-import hashlib
-import hmac
 import http.client
 import http.server
 import json
@@ -16,33 +14,8 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "daemon"))
+from probe_message import SECRET, gpus, key_of, sealed  # noqa: E402
 from site_of import Site, expect  # noqa: E402
-
-SECRET = "0123456789abcdef0123456789abcdef"
-
-
-def mac(key, text):
-    return hmac.new(key.encode(), text.encode(), hashlib.sha256).hexdigest()
-
-
-def key_of(node, secret=SECRET):
-    """As docs/probe.md has it, written from there."""
-    return mac(secret, f"schedmate-probe-key {node}")
-
-
-def sealed(node, counter, session, body, key=None, time_s=None):
-    time_s = int(time.time()) if time_s is None else time_s
-    proof = mac(key or key_of(node), "\n".join(["schedmate.probe.v1", node, str(time_s), session, str(counter), body]))
-    return json.dumps({"schema": "schedmate.probe.v1", "node": node, "time_s": time_s, "session": session,
-                       "counter": counter, "body": body, "proof": proof})
-
-
-def gpus(use, count=8, **more):
-    return json.dumps({"schema": "schedmate.gpus.v1", "node": "", "library": "", "driver": "", "gpus": [
-        {"index": i, "pci": f"0000:{16 + i:02x}:00.0", "ecc_uncorrected_volatile": 0, **more,
-         "load": {"gpu_pct": use, "memory_busy_pct": use / 2, "memory_used_mib": 1000, "memory_total_mib": 4000,
-                  "temperature_c": 50, "power_w": 300}} for i in range(count)]}) + "\n"
-
 
 def own_address():
     """One that is not 127.0.0.1; no packet is sent."""
@@ -62,10 +35,8 @@ class House:
         self.site = Site(schedmated, trace, 60, '[order]\npolicy = "fifo"\n[mode]\norder = "act"\n')
         self.folder = self.site.folder
         text = self.site.config.read_text().replace("[cluster.replay]", "[cluster.replay]\nspeed = 1")
-        self.secret = self.folder / "secret"
-        self.secret.write_text(SECRET + "\n")
-        self.secret.chmod(0o600)
-        self.site.config.write_text(text + f'[probe]\nsecret_file = "{self.secret}"\n')
+        self.site.config.write_text(text)
+        self.secret = self.site.give_probe_secret(SECRET)
         # The replay was started before its speed was known.
         self.site.end()
         self.site.serve()

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A history in Redis, and actions in the journal all the same: shared_history_test.py SCHEDMATED SCHEDMATE TRACE.
+Without redis-server: skipped."""
+import atexit
+import contextlib
+import json
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+
+from site_of import Site, expect
+
+
+class Redis:
+    def __init__(self, folder):
+        self.folder, self.path = folder, folder / "redis.sock"
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(
+            ["redis-server", "--port", "0", "--unixsocket", self.path, "--dir", self.folder, "--save", "",
+             "--appendonly", "yes", "--appendfsync", "always"], stdout=subprocess.DEVNULL)
+        atexit.register(self.process.kill)
+        Site.wait(lambda: self.ask("PING") == "+PONG", "redis answers")
+
+    def ask(self, command):
+        with socket.socket(socket.AF_UNIX) as door:
+            try:
+                door.connect(str(self.path))
+                door.sendall(command.encode() + b"\r\n")
+                return door.makefile().readline().strip()
+            except OSError:
+                return None
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def kept(schedmate, site):
+    """Jobs whose ends are in the history."""
+    listed = subprocess.run([schedmate, "history", "list", "--config", site.config, "--limit", "100000", "--json"], capture_output=True, text=True)
+    if listed.returncode != 0:
+        raise SystemExit(f"FAILED: the history cannot be read: {listed.stderr}")
+    return {job["job_id"] for job in json.loads(listed.stdout)["jobs"] if job["outcome"]}
+
+
+def entries(site):
+    """Of the journal's audit chain."""
+    with contextlib.closing(sqlite3.connect(f"file:{site.state}/journal.sqlite?mode=ro", uri=True)) as journal:
+        return journal.execute("SELECT max(sequence) FROM audit").fetchone()[0] or 0
+
+
+def ended(site):
+    listed = site.ask("GET", "/api/v1/jobs?limit=100000")[1]["jobs"]
+    return {job["id"] for job in listed if job["ended"]}
+
+
+def main(daemon, schedmate, trace):
+    site = Site(daemon, trace, 5000, 'speed = 600\n[order]\npolicy = "fifo"\n[mode]\norder = "act"\n')
+    redis = Redis(site.folder)
+    site.config.write_text(f'store = "redis:unix:{redis.path}"\n' + site.config.read_text())
+    process = site.begin()
+    site.wait(lambda: len(ended(site)) >= 5, "jobs have ended")
+    first = ended(site)
+    site.wait(lambda: first <= kept(schedmate, site), "they are in the history")
+    expect(f"{len(first)} jobs that ended are in Redis", redis.ask("DBSIZE") != ":0" and not (site.state / "history.sqlite").exists())
+    stood = entries(site)
+    expect(f"{stood} entries of the audit chain are in the SQLite file", stood > 0)
+    redis.kill()
+    away = ended(site)
+    site.wait(lambda: entries(site) > stood + 20, "without Redis actions are recorded")
+    site.wait(lambda: len(ended(site) - away) >= 3, "without Redis jobs are followed to their ends")
+    expect("with Redis killed the daemon goes on, and its actions are recorded", site.ask("GET", "/readyz")[1]["ready"])
+    process.terminate()
+    expect("it ends with 0", process.wait(timeout=10) == 0)
+    checked = subprocess.run([schedmate, "audit", "--verify", "--config", site.config], capture_output=True, text=True)
+    expect(f"the chain holds {checked.stdout.splitlines()[:1]}{checked.stderr.strip()}", checked.returncode == 0)
+    site.end()
+
+
+if __name__ == "__main__":
+    if not shutil.which("redis-server"):
+        print("SKIPPED: needs redis-server (apt-get install redis-server)")
+        sys.exit(77)
+    main(*sys.argv[1:4])
