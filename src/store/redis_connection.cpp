@@ -90,7 +90,10 @@ Result<void> RedisConnection::connect() {
   if (context_->err != 0) return broken(context_->errstr);
   redisSetTimeout(context_, patience);
   context_->reader->fn = const_cast<redisReplyObjectFunctions*>(&reply_makers());  // NOLINT: C
-  return greet();
+  auto greeted = greet();
+  // Without its scripts it is of no use: the next who asks connects anew.
+  if (!greeted && context_ != nullptr) redisFree(std::exchange(context_, nullptr));
+  return greeted;
 }
 
 /// Password and scripts.

@@ -26,6 +26,21 @@ TEST_CASE("redis: a server that went away is an error, and one that came back is
   CHECK(store->forget("job-1"));
 }
 
+TEST_CASE("redis: a server that takes a connection and refuses its scripts is asked again") {
+  const RedisServer server;
+  const auto raw = RedisConnection::open("unix:" + server.socket(), {}).value();
+  const auto store = open_or_fail(server.spec());
+  REQUIRE(store->put(full_record(1)));
+  // Two whose answers are of a kind that nobody asks for otherwise: `raw` connects anew after them.
+  CHECK_FALSE(raw->run({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"}));
+  REQUIRE(raw->run({"CONFIG", "SET", "requirepass", "s3cret"}));
+  CHECK_FALSE(store->put(full_record(2)));
+  REQUIRE(raw->run({"CONFIG", "SET", "requirepass", ""}));
+  CHECK_FALSE(raw->run({"SCRIPT", "FLUSH"}));
+  CHECK(store->put(full_record(2)));
+  CHECK(store->forget("job-1"));
+}
+
 TEST_CASE("redis: the password comes from the environment by name") {
   const RedisServer server("s3cret");
   StoreOptions options;
