@@ -111,7 +111,11 @@ void Inspector::check_breaker(const Records& records) {
       }
       continue;
     }
-    const Action& action = *records.find(entry.action);
+    const Action* const found = records.find(entry.action);
+    if (found == nullptr)
+      return accuse("chain", fmt::format("an entry is of action {}, which is not in the journal",
+                                         entry.action));
+    const Action& action = *found;
     if (!disturbing(action.call.kind) || action.mode == Mode::shadow) continue;
     if (open && (entry.what == "planned" || entry.what == "approved"))
       return accuse("breaker", fmt::format("action {} is {} while the breaker is open", action.id,

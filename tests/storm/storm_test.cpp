@@ -46,7 +46,8 @@ std::vector<Plant> planted() {
           {"obeys_modes", {"obeys_modes"}},
           {"tells_once", {"tells_once"}},
           // The journal goes back to an earlier state: what was done is done again, or unknown.
-          {"synchronous", {"ambiguous_stops", "one_writer", "settles", "record_first", "orders"}},
+          {"synchronous",
+           {"ambiguous_stops", "one_writer", "settles", "record_first", "orders", "chain"}},
           {"rewrite_log", {"ambiguous_stops", "one_writer", "settles", "record_first", "chain"}},
           {"one_transaction", {"chain"}},
           {"keeps_open", {"compaction", "chain"}},
