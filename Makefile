@@ -6,7 +6,7 @@ DESTDIR ?=
 export PREFIX DESTDIR
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo live evaluation evaluation-full test test-san live-slurm storm bench format tidy install clean
+.PHONY: help deps build demo live evaluation evaluation-full evaluation-physical test test-san live-slurm live-slurm-order storm bench format tidy deb test-deb portable install clean
 
 help: ## list the targets
 	@echo "SchedMate: make TARGET"
@@ -33,18 +33,31 @@ evaluation-full: build ## evaluation plus synthetic traces and ablations (hours;
 	build/release/schedmate evaluate experiments/*.toml experiments/full/*.toml --out evaluation \
 	  --book docs/evaluation.md --threads "$$(nproc)"
 
-test: ## run every test: the fast ones with sanitizers first, then all in release (with CI=1 on a real Slurm, too)
-	scripts/deps.sh build test $(if $(CI),live)
+evaluation-physical: ## Table 2 on a real Ray of 72 emulated GPUs (half an hour a run, 12 runs; resumes where it stopped): docs/ray.md
+	scripts/deps.sh build test ray
+	scripts/build.sh release
+	tests/live/ray_physical.sh build/physical "$${SCHEDMATE_SHARED:-../shared}" build/release/{schedmated,schedmate,schedmate-probe,schedmate-reader}
+
+test: ## run every test: the fast ones with sanitizers first, then all in release (with CI=1 on a real Slurm and a real Ray, too)
+	scripts/deps.sh build test $(if $(CI),live ray)
 	scripts/test.sh
 
 test-san: ## run every test under the address + undefined and the thread sanitizer
 	scripts/deps.sh build test
 	scripts/test_san.sh
 
-live-slurm: ## the daemon on a real Slurm of this machine, as root: all situations (ten minutes)
+live-slurm: ## the daemon on a real Slurm of this machine, as root: each situation 20 times, decoys, kills (two hours)
 	scripts/deps.sh build test live
 	scripts/build.sh release
 	ctest --test-dir build/release -C by_hand -L live --output-on-failure
+
+live-slurm-order: ## what SchedMate's order is worth on a real Slurm, and how near the simulator comes, as root (an hour)
+	scripts/deps.sh build test live
+	scripts/build.sh release
+	cmake --build build/release --target slurm_fidelity
+	tests/live/slurm_order.sh slurm_order.py "$${SCHEDMATE_SHARED:-../shared}" build/release/schedmated build/release/schedmate \
+	  TESTBED build/slurm_order
+	python3 tests/live/slurm_fidelity.py build/slurm_order build/release/bench/slurm_fidelity
 
 storm: ## a million seeded disasters for the daemon's loop and journal (a day of one core)
 	scripts/deps.sh build test
@@ -65,6 +78,19 @@ tidy: ## compile each source alone; check the own rules, clang-format and clang-
 	scripts/build.sh release
 	ctest --test-dir build/release --output-on-failure -R '^tidy$$|^format$$'
 	scripts/clang_tidy.sh build/release
+
+deb: ## build Debian packages: build/deb
+	scripts/deps.sh build deb
+	scripts/deb.sh
+
+test-deb: deb ## check the packages with lintian and try them on a fresh Debian 12, as root (minutes)
+	lintian --fail-on error,warning --tag-display-limit 0 build/deb/schedmate_*.changes
+	tests/packages/deb_test.sh build/deb .
+
+portable: build ## the programs with loader and libraries in one tarball, tried in a root of Debian 11, as root: build/portable
+	scripts/deps.sh deb
+	scripts/portable.sh
+	tests/packages/portable_test.sh build/portable/*.tar.gz .
 
 install: build ## install into DESTDIR/PREFIX (default /usr/local)
 	DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"

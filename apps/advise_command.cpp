@@ -64,6 +64,11 @@ Command advise_command(const Parser& parser) {
   add_optional_daemon(command, flags->which);
   add_sources(command, request->job);
   command.add_option("--user", request->user, "user name recorded in the history")->type_name("U");
+  command
+      .add_option("--min-confidence", request->min_confidence,
+                  "do not use facts that are less sure; auto: 97 % of what is left is right; "
+                  "default: all are used")
+      ->type_name("P|auto");
   command.add_option("--branch", request->branch, "branch of the repository")->type_name("B");
   command.add_option("--partition", request->vc, "virtual cluster or partition")->type_name("P");
   takes_time_limit(*command

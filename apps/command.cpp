@@ -5,6 +5,10 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <nlohmann/json.hpp>
+
+#include "base/error_document.hpp"
+#include "service/redaction.hpp"
 
 namespace schedmate {
 
@@ -20,6 +24,12 @@ std::span<const CommandRow> command_rows() {
 #undef COMMAND
   };
   return rows;
+}
+
+int complain(const Error& error, bool json, Console& console) {
+  console.warn(error.message);
+  if (json) console.json_line(error_document({error.code, service::redacted(error.message)}));
+  return exit_code(error.code);
 }
 
 void add_setting(const Parser& parser, const std::string& flag, const std::string& key,

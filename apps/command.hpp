@@ -58,6 +58,10 @@ struct CommandRow {
 };
 [[nodiscard]] std::span<const CommandRow> command_rows();
 
+/// The exit code of an error, whose line is on standard error. A program that asked for JSON gets
+/// it as a document, too.
+int complain(const Error& error, bool json, Console& console);
+
 // For the makers of commands.
 
 /// A flag that gives a setting of that key.

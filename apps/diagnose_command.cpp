@@ -35,6 +35,9 @@ Result<int> print_diagnosis(const CommandCall& call, const DiagnoseFlags& flags)
     if (!job) return tl::unexpected(job.error());
     told = std::move(*job);
   }
+  if (told.document && !request.min_confidence.empty())
+    return fail(ErrorCode::unsupported,
+                "diagnose --min-confidence takes a log; of a daemon's job: schedmate job ID");
   if (told.document)
     return show_part(call, *told.document, "diagnosis",
                      screen::live_diagnosis_text(*told.document,
@@ -81,6 +84,12 @@ Command diagnose_command(const Parser& parser) {
       ->type_name("LOCATOR");
   command.add_option("--classify", request->classify, "how to classify lines; default: rules")
       ->type_name("CLASSIFIER");
+  command
+      .add_option(
+          "--min-confidence", request->min_confidence,
+          "a verdict or a line that is less sure is not known; auto: 97 % of the others are "
+          "right; default: no cut")
+      ->type_name("P|auto");
   add_model(parser);
   add_optional_daemon(command, flags->which);
   command.footer(

@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/command.hpp"
-#include "apps/version.hpp"
 #include "base/words.hpp"
 #include "screen/screen.hpp"
 #include "service/doctor.hpp"
+#include "settings/version.hpp"
 
 namespace schedmate {
 namespace {
@@ -24,7 +24,7 @@ std::string_view verdict(const DoctorRow& row) {
 
 /// What only the program itself knows.
 std::vector<DoctorRow> of_the_program() {
-  const Version built = version();
+  const settings::Version built = settings::version();
   return {{.what = "program",
            .works = true,
            .needed = true,

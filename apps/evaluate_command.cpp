@@ -6,37 +6,38 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/command.hpp"
-#include "base/words.hpp"
 #include "evaluation_report/report_text.hpp"
+#include "screen/evaluate_text.hpp"
 #include "service/evaluate.hpp"
 
 namespace schedmate {
 namespace {
 
-std::string done_text(const service::ExperimentDone& done) {
-  if (!done.rows) return fmt::format("{}: already exists\n", printable(done.csv));
-  return fmt::format("{}: {} rows\n", printable(done.csv), *done.rows);
+Result<void> run_shard(const CommandCall& call, const service::EvaluateRequest& request) {
+  const auto ran = [&](const service::ShardMade& made) {
+    if (!call.json) call.console.text(screen::shard_text(made));
+  };
+  const auto all = service::evaluate_shard(call.session, request, ran);
+  if (!all) return tl::unexpected(all.error());
+  if (call.json) call.console.json(screen::shard_document(request.shard, *all));
+  return {};
 }
 
 Result<void> run_evaluate(const CommandCall& call, const service::EvaluateRequest& request) {
   const auto ran = [&](const service::ExperimentDone& done) {
-    if (!call.json) call.console.text(done_text(done));
+    if (!call.json) call.console.text(screen::done_text(done));
   };
   const auto evaluation = service::evaluate(call.session, request, ran);
   if (!evaluation) return tl::unexpected(evaluation.error());
   for (const auto& [experiment, reason] : evaluation->absent)
     call.console.warn(fmt::format("{}: shown as recorded, because its inputs are missing: {}",
                                   experiment, reason));
-  const auto& chapters = evaluation->chapters;
   if (call.json) {
-    call.console.json(
-        evaluation_report::evaluation_document(chapters, evaluation->page, request.report));
+    call.console.json(evaluation_report::evaluation_document(evaluation->chapters, evaluation->page,
+                                                             request.report));
     return {};
   }
-  for (const auto& chapter : chapters) call.console.text(evaluation_report::text_of(chapter));
-  call.console.text(fmt::format("\nwritten to {}\n", printable(evaluation->page)));
-  if (!request.report.empty())
-    call.console.text(fmt::format("written to {}\n", printable(request.report)));
+  call.console.text(screen::evaluation_text(*evaluation, request.report));
   return {};
 }
 
@@ -55,10 +56,15 @@ Command evaluate_command(const Parser& parser) {
       .add_option("--book", request->report,
                   "write the report as Markdown, with a folder of its pages")
       ->type_name("FILE");
+  command.add_option("--shard", request->shard, "make the runs of one of N shards alone, no CSV")
+      ->type_name("K/N");
   add_threads(parser, "perturbations to run in parallel");
   command.footer(
       "Example:\n  schedmate evaluate experiments/fig12_venus_heavy.toml --out evaluation");
-  return {[request](const CommandCall& call) { return done(run_evaluate(call, *request)); },
+  return {[request](const CommandCall& call) {
+            return done(request->shard.empty() ? run_evaluate(call, *request)
+                                               : run_shard(call, *request));
+          },
           [request] {
             return need(!request->files.empty() || !request->cited.empty(), "evaluate", "FILE.toml")
                 .and_then([&] { return need(!request->out.empty(), "evaluate", "--out DIR"); });

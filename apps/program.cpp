@@ -10,6 +10,7 @@
 #include "apps/history_command.hpp"
 #include "apps/list_command.hpp"
 #include "apps/token_command.hpp"
+#include "apps/work_command.hpp"
 #include "base/text.hpp"
 #include "service/report.hpp"
 
@@ -25,10 +26,10 @@ FlagDescription describe_flag(const CLI::Option& option) {
     flag.values = Values::choices;
     flag.choices = std::move(choices);
   };
-  flag.values =
-      type.ends_with("FILE") || type == "DIR" || type == "ID|LOG|DIR" || type.starts_with("LOG")
-          ? Values::path
-          : Values::text;
+  flag.values = type.ends_with("FILE") || type == "DIR" || type == "ID|LOG|DIR" ||
+                        type == "DIR|LOG|ID" || type.starts_with("LOG")
+                    ? Values::path
+                    : Values::text;
   if (type == "POLICY") choose(table_names("policies", ""));
   if (type == "KEY=VALUE") choose(table_names("settings", "="));
   if (type == "MODE") choose({"repaired", "reference"});
@@ -37,6 +38,7 @@ FlagDescription describe_flag(const CLI::Option& option) {
   if (type == "ACTION") choose(history_actions());
   if (type == "VERB") choose(action_verbs());
   if (type == "TOKENACTION") choose(token_actions());
+  if (type == "WORKACTION") choose(work_actions());
   if (type == "SLURMACTION") choose({"install", "uninstall"});
   if (type == "HOOK") choose({"tag", "ends"});
   if (type == "ROLE") choose({"owner", "viewer", "operator"});

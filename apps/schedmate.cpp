@@ -14,11 +14,9 @@
 #include "apps/interrupt.hpp"
 #include "apps/program.hpp"
 #include "apps/progress_bar.hpp"
-#include "apps/version.hpp"
-#include "base/error_document.hpp"
 #include "service/models.hpp"
-#include "service/redaction.hpp"
 #include "settings/state_folder.hpp"
+#include "settings/version.hpp"
 
 namespace schedmate {
 namespace {
@@ -57,7 +55,8 @@ struct Program {
 };
 
 void prepare(Program& program) {
-  program.parser.set_version_flag("--version", fmt::format("schedmate {}", version().version));
+  program.parser.set_version_flag("--version",
+                                  fmt::format("schedmate {}", settings::version().version));
   add_common(program.parser, program.common);
   program.parser.require_subcommand(0, 1);
   program.commands = make_commands(program.parser, program.common);
@@ -87,14 +86,6 @@ Result<int> run(const Program& program, settings::Environment environment, Conso
     if (*ended) return **ended;
   }
   return chosen->command.run({session, console, program.common.json});
-}
-
-/// The exit code of an error, whose line is on standard error. A program that asked for JSON gets
-/// it as a document, too.
-int complain(const Error& error, bool json, Console& console) {
-  console.warn(error.message);
-  if (json) console.json_line(error_document({error.code, service::redacted(error.message)}));
-  return exit_code(error.code);
 }
 
 /// Also where the command line could not be understood: it may have stopped before this flag.

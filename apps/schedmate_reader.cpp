@@ -4,7 +4,9 @@
 #include "reader/program.hpp"
 
 int main(int count, char** words, char** environment) {
-  const schedmate::Console console;
-  return schedmate::reader::run_program({words + 1, words + count}, environment,
-                                        [&](const std::string& text) { console.draw(text); });
+  schedmate::Console console;
+  const int status = schedmate::reader::run_program(
+      {words + 1, words + count}, environment, [&](const std::string& text) { console.text(text); },
+      [&](const std::string& text) { console.draw(text); });
+  return console.finish(status);
 }

@@ -4,12 +4,15 @@
 
 #include <CLI/CLI.hpp>
 #include <csignal>
+#include <string_view>
 #include <utility>
 
 #include "apps/console.hpp"
-#include "apps/version.hpp"
 #include "daemon/program.hpp"
 #include "service/redaction.hpp"
+#include "settings/version.hpp"
+#include "slurm_live/library.hpp"
+#include "slurm_live/library_child.hpp"
 
 namespace schedmate {
 namespace {
@@ -28,7 +31,7 @@ int run_program(int count, char** words, char** environment) {
     console.draw(fmt::format("schedmated: {}\n", service::safe_line(line)));
   };
   daemon::Task task = daemon::Task::serve;
-  parser.set_version_flag("--version", fmt::format("schedmated {}", version().version));
+  parser.set_version_flag("--version", fmt::format("schedmated {}", settings::version().version));
   parser.add_option("--config", program.sources.file, "settings file (TOML)")->type_name("FILE");
   parser.add_option("--set", program.pairs, "another setting")->type_name("KEY=VALUE");
   const auto be = [&](daemon::Task chosen) { return [&task, chosen] { task = chosen; }; };
@@ -54,5 +57,8 @@ int run_program(int count, char** words, char** environment) {
 }  // namespace schedmate
 
 int main(int count, char** words, char** environment) {
+  // As it starts itself, for nobody else: the process that has Slurm's library.
+  if (count == 3 && std::string_view(words[1]) == schedmate::slurm_live::Library::word)
+    return schedmate::slurm_live::serve_library(words[2]);
   return schedmate::run_program(count, words, environment);
 }

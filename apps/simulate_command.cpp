@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/command.hpp"
-#include "apps/version.hpp"
 #include "base/words.hpp"
 #include "screen/simulate_text.hpp"
 #include "service/simulate_elastic.hpp"
+#include "settings/version.hpp"
 #include "study/elastic_study.hpp"
 
 namespace schedmate {
@@ -45,7 +45,7 @@ Result<void> run_simulate(const CommandCall& call, const service::SimulateReques
 
 Command simulate_command(const Parser& parser) {
   const auto request = std::make_shared<service::SimulateRequest>();
-  request->commit = version().commit;
+  request->commit = settings::version().commit;
   CLI::App& command = parser.app;
   command.add_option("--trace", request->trace, "trace to replay; sia:FILE for elastic jobs")
       ->type_name("FORMAT:PATH");

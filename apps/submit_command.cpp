@@ -11,8 +11,11 @@
 
 #include "apps/daemon_call.hpp"
 #include "apps/flag_values.hpp"
+#include "base/text.hpp"
 #include "base/words.hpp"
 #include "screen/fields.hpp"
+#include "service/snapshot.hpp"
+#include "settings/state_folder.hpp"
 
 namespace schedmate {
 namespace {
@@ -22,6 +25,7 @@ struct SubmitFlags {
   std::int64_t gpus = 1, nodes = 1, limit_s = 0;
   std::string user, dir, name, partition, output, key;
   std::vector<std::string> command;
+  bool snapshot = false;
 };
 
 /// The words as one line of a shell; those with blanks and the like in quotes.
@@ -32,34 +36,36 @@ std::string shell_line(const std::vector<std::string>& words) {
     constexpr std::string_view plain =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+.,:/@%";
     if (!line.empty()) line += ' ';
-    if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) {
-      line += word;
-      continue;
-    }
-    line += '\'';
-    for (const char c : word) line += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    line += '\'';
+    const bool is_plain = !word.empty() && word.find_first_not_of(plain) == std::string::npos;
+    line += is_plain ? word : shell_quoted(word);
   }
   return line;
 }
 
-Document request_of(const SubmitFlags& flags) {
+std::string dir_of(const SubmitFlags& flags) {
   std::error_code error;
-  const std::string here = std::filesystem::current_path(error).string();
-  Document made{
-      {"command", shell_line(flags.command)},
-      {"dir", flags.dir.empty()
-                  ? here
-                  : std::filesystem::absolute(flags.dir, error).lexically_normal().string()},
-      {"gpus", flags.gpus},
-      {"nodes", flags.nodes}};
+  if (flags.dir.empty()) return std::filesystem::current_path(error).string();
+  return std::filesystem::absolute(flags.dir, error).lexically_normal().string();
+}
+
+/// Of a job that runs in a copy: as if it ran in the folder itself.
+std::string output_of(const SubmitFlags& flags) {
+  if (!flags.snapshot || flags.output.empty()) return flags.output;
+  return (std::filesystem::path(dir_of(flags)) / flags.output).lexically_normal().string();
+}
+
+Document request_of(const SubmitFlags& flags, const std::string& dir) {
+  Document made{{"command", shell_line(flags.command)},
+                {"dir", dir},
+                {"gpus", flags.gpus},
+                {"nodes", flags.nodes}};
   const auto add = [&](const char* key, const std::string& text) {
     if (!text.empty()) made[key] = text;
   };
   add("name", flags.name);
   add("user", flags.user);
   add("partition", flags.partition);
-  add("output", flags.output);
+  add("output", output_of(flags));
   if (flags.limit_s > 0) made["limit_s"] = flags.limit_s;
   return made;
 }
@@ -69,6 +75,12 @@ bool is_open(const Document& action) {
   for (const std::string_view open : {"planned", "approved", "intended", "called", "ambiguous"})
     if (state == open) return true;
   return false;
+}
+
+/// Nobody has taken the job: with other errors somebody may have.
+bool is_refusal(const Error& error) {
+  return error.code != ErrorCode::timeout && error.code != ErrorCode::unavailable &&
+         error.code != ErrorCode::bad_reply;
 }
 
 /// The action as it is in the end, or after ten seconds.
@@ -88,24 +100,44 @@ Result<Document> submitted(const client::DaemonClient& daemon, const client::Cal
 }
 
 /// "job 7 is submitted".
-std::string text_of(const Document& action) {
+std::string text_of(const Document& action, const service::Snapshot& snapshot) {
   const std::string job = screen::word(action, "job");
-  if (!job.empty()) return fmt::format("job {} is submitted\n", job);
+  const std::string copy = snapshot.dir.empty() ? "" : "; it runs in the copy " + snapshot.dir;
+  if (!job.empty()) return fmt::format("job {} is submitted{}\n", job, copy);
   return fmt::format("the submission is {} (schedmate actions show {})\n",
                      screen::word(action, "state"), action.value("id", Document()).dump());
+}
+
+/// Once a daemon answers, so that nothing is copied in vain.
+Result<service::Snapshot> snapshot_of(const CommandCall& call, const SubmitFlags& flags,
+                                      const client::DaemonClient& daemon, const std::string& key) {
+  if (!flags.snapshot) return service::Snapshot{};
+  const auto there = client::ask(daemon, {.path = "/api/v1/jobs?limit=1"}, "schedmate.jobs.v1");
+  if (!there) return tl::unexpected(there.error());
+  if (auto made = settings::make_state_folder(call.session); !made)
+    return tl::unexpected(made.error());
+  return service::take_snapshot(call.session.environment, dir_of(flags),
+                                {call.session.state_dir() + "/snapshots", key});
 }
 
 Result<int> submit(const CommandCall& call, const SubmitFlags& flags) {
   const auto daemon = client::daemon_of(call.session, flags.which);
   if (!daemon) return tl::unexpected(daemon.error());
+  const std::string key = flags.key.empty() ? client::new_idempotency_key() : flags.key;
+  const auto snapshot = snapshot_of(call, flags, *daemon, key);
+  if (!snapshot) return tl::unexpected(snapshot.error());
   const client::Call ask{
       .path = "/api/v1/jobs",
       .changes = true,
-      .body = in_one_line(request_of(flags)),
-      .idempotency_key = flags.key.empty() ? client::new_idempotency_key() : flags.key};
-  return show(
-      call, submitted(*daemon, ask, call.session.clock),
-      [](const Document& action, const screen::ScreenStyle& /*style*/) { return text_of(action); });
+      .body = in_one_line(request_of(flags, flags.snapshot ? snapshot->dir : dir_of(flags))),
+      .idempotency_key = key};
+  const auto action = submitted(*daemon, ask, call.session.clock);
+  // A copy that was there is another call's.
+  if (!action && snapshot->copied > 0 && is_refusal(action.error()))
+    service::drop_snapshot(*snapshot);
+  return show(call, action, [&](const Document& shown, const screen::ScreenStyle& /*style*/) {
+    return text_of(shown, *snapshot);
+  });
 }
 
 }  // namespace
@@ -123,6 +155,8 @@ Command submit_command(const Parser& parser) {
       ->type_name("USER");
   command.add_option("--dir", flags->dir, "folder in which it runs; default: this one")
       ->type_name("DIR");
+  command.add_flag("--snapshot", flags->snapshot,
+                   "let it run in a copy of that folder as it is now, kept in the state folder");
   command.add_option("--name", flags->name, "name of the job")->type_name("NAME");
   command
       .add_option("--partition", flags->partition,

@@ -24,6 +24,7 @@ struct TrackFlags {
   bool follow = false;
   double every_s = 2;
   double for_s = -1;
+  std::string min_confidence;
   client::WhichDaemon which;
 };
 
@@ -51,7 +52,8 @@ Result<void> follow(const CommandCall& call, const TrackFlags& flags) {
     last = std::move(text);
     return call.console.flush();  // else nobody reads it any more
   };
-  return service::follow(call.session, {flags.logs.front(), flags.every_s, flags.for_s}, show);
+  return service::follow(
+      call.session, {flags.logs.front(), flags.every_s, flags.for_s, flags.min_confidence}, show);
 }
 
 /// Of a job id, where a daemon knows it. Errors: not_found where there is no such file, either.
@@ -70,6 +72,9 @@ Result<bool> track_job(const CommandCall& call, const TrackFlags& flags) {
   if (flags.follow)
     return fail(ErrorCode::unsupported,
                 "track --follow takes a log file; of jobs: schedmate watch");
+  if (!flags.min_confidence.empty())
+    return fail(ErrorCode::unsupported,
+                "track --min-confidence takes a log; of a daemon's job: schedmate job ID");
   return show_part(call, *job->document, "progress", screen::live_progress_text(*job->document))
       .map([](int) { return true; });
 }
@@ -79,7 +84,7 @@ Result<void> run_track(const CommandCall& call, const TrackFlags& flags) {
   if (!told) return tl::unexpected(told.error());
   if (*told) return {};
   if (flags.follow) return follow(call, flags);
-  const auto answer = service::track(call.session, flags.logs);
+  const auto answer = service::track(call.session, {flags.logs, flags.min_confidence});
   if (!answer) return tl::unexpected(answer.error());
   print(call, shown(*answer, call.json));
   return {};
@@ -119,6 +124,11 @@ Command track_command(const Parser& parser) {
                                   "how long to follow: seconds, or 90m, 2:00:00; default: until "
                                   "interrupted")
                       ->type_name("TIME"));
+  command
+      .add_option("--min-confidence", flags->min_confidence,
+                  "leave out values that are less sure; auto: 97 % of what is left is right; "
+                  "default: all are shown")
+      ->type_name("P|auto");
   add_model(parser);
   add_optional_daemon(command, flags->which);
   command.footer("Example:\n  schedmate track slurm-17.out --follow --json");

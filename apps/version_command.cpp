@@ -5,14 +5,14 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/command.hpp"
-#include "apps/version.hpp"
 #include "base/document.hpp"
+#include "settings/version.hpp"
 
 namespace schedmate {
 namespace {
 
 void print_version(const CommandCall& call) {
-  const Version built = version();
+  const settings::Version built = settings::version();
   if (call.json) {
     const Document document = {{"schema", "schedmate.version.v1"},
                                {"version", built.version},

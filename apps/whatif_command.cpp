@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/command.hpp"
-#include "apps/version.hpp"
 #include "screen/whatif_text.hpp"
+#include "settings/version.hpp"
 
 namespace schedmate {
 namespace {
@@ -31,7 +31,7 @@ Result<int> run_whatif(const CommandCall& call, const service::WhatifRequest& re
 
 Command whatif_command(const Parser& parser) {
   const auto request = std::make_shared<service::WhatifRequest>();
-  request->commit = version().commit;
+  request->commit = settings::version().commit;
   CLI::App& command = parser.app;
   command.add_option("--sacct", request->sacct, "output of sacct --parsable2 or sacct --json")
       ->type_name("FILE");

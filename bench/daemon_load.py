@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the daemon bears and needs, beside a replay whose jobs mostly wait. One run, one table: asked, measured.
 
-  daemon_load.py BUILD [--jobs 30000] [--history 1000000] [--state DIR] [--seconds 60] [--soak MINUTES] [--json]
+  daemon_load.py BUILD [--jobs 30000] [--history 1000000] [--state DIR] [--seconds 60] [--soak MINUTES [--speed 60]] [--json]
 
 BUILD is a release build with schedmated, schedmate-reader and bench/made_history; wrk and hey are Debian's. A history
-takes minutes to make; --state names a folder where it is kept for the next run. --soak follows the bundled days at 60
-times instead, and says whether anything grows. The machine's load stands beside the table: others' work counts in all
+takes minutes to make; --state names a folder where it is kept for the next run. --soak follows the bundled days at that
+speed instead, and says whether anything grows. The machine's load stands beside the table: others' work counts in all
 times. As root the jobs are of user "nobody", whose tree the reader reads.
 """
 import argparse
@@ -296,9 +296,9 @@ class Load:
 
 
 def soak(options):
-    """The bundled days at 60 times: each minute what the process holds, while somebody looks."""
+    """The bundled days at that speed: each minute what the process holds, while somebody looks."""
     site = Site(options.build / "schedmated", ROOT / "data/venus/venus_sept2020_days0-12.csv.gz", 100_000,
-                'speed = 60\n[order]\npolicy = "backfill_easy"\n[mode]\norder = "act"\n')
+                f'speed = {options.speed}\n[order]\npolicy = "backfill_easy"\n[mode]\norder = "act"\n')
     process = site.start()
     site.wait(site.answers, "it answers")
     held = []
@@ -327,7 +327,7 @@ def soak(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("build", type=lambda path: pathlib.Path(path).resolve())
-    for name, usual in (("--jobs", 30_000), ("--history", 1_000_000), ("--seconds", 60), ("--soak", 0)):
+    for name, usual in (("--jobs", 30_000), ("--history", 1_000_000), ("--seconds", 60), ("--soak", 0), ("--speed", 60)):
         parser.add_argument(name, type=int, default=usual)
     parser.add_argument("--state")
     parser.add_argument("--json", action="store_true")

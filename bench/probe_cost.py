@@ -3,7 +3,6 @@
 """What a probe costs its node: probe_cost.py PROGRAM NVML [SECONDS]. PROGRAM is schedmate-probe, or "schedmate probe" in
 quotes; NVML a library as tests/fake_nvml builds them. A server in this process takes every message."""
 import http.server
-import os
 import pathlib
 import subprocess
 import sys

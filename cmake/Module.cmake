@@ -3,7 +3,7 @@
 # (tests/CMakeLists.txt). tests/tidy checks what may include what.
 add_library(schedmate_options INTERFACE)
 target_compile_options(schedmate_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wconversion -Werror
+  -Wall -Wextra -Wpedantic -Wconversion $<$<BOOL:${SCHEDMATE_WERROR}>:-Werror>
   # In a unity build a name of one file seems to shadow, or to lend its linkage to, that of another.
   $<IF:$<BOOL:${CMAKE_UNITY_BUILD}>,-Wshadow=local,-Wshadow>
   $<$<AND:$<BOOL:${CMAKE_UNITY_BUILD}>,$<COMPILE_LANGUAGE:CXX>>:-Wno-subobject-linkage>

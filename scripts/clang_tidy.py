@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The work of clang_tidy.sh: which units, which have passed before, and running the others."""
+import argparse
 import concurrent.futures
+import fcntl
 import functools
 import hashlib
 import json
+import math
 import os
 import pathlib
 import re
 import shlex
 import subprocess
 import sys
+import time
 import typing
 
 ROOT = pathlib.Path.cwd()
@@ -25,11 +29,11 @@ class Unit(typing.NamedTuple):
 
 
 def options_of(command):
-    """Those of a compile command, without launcher, compiler, output and source."""
+    """Those of a compile command, without launcher, compiler, output, source and what makes tests quick to build."""
     words = shlex.split(command)[:-1]
     words = words[next(i for i, word in enumerate(words) if word.startswith("-")):]
     out = words.index("-o")
-    return [word for word in words[:out] + words[out + 2:] if word != "-c"]
+    return [word for word in words[:out] + words[out + 2:] if word not in ("-c", "-O0")]
 
 
 def units_of(build):
@@ -88,29 +92,66 @@ def check(unit):
     return result.returncode, result.stdout + ("" if result.returncode == 0 else result.stderr)
 
 
+def last_changed():
+    """When each file of the tree was committed last."""
+    when, commit = {}, 0
+    log = subprocess.run(["git", "log", "--format=%ct", "--name-only"], capture_output=True, text=True)
+    for line in log.stdout.splitlines():
+        if line.isdigit():
+            commit = int(line)
+        elif line:
+            when.setdefault(line, commit)
+    return when
+
+
 def main():
-    build = (ROOT / (sys.argv[1] if len(sys.argv) > 1 else "build/release")).resolve()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("build", nargs="?", default="build/release")
+    parser.add_argument("files", nargs="*")
+    parser.add_argument("--minutes", type=float, default=math.inf,
+                        help="begin nothing after so long: what was committed last comes first, and what is left is said")
+    args = parser.parse_args()
+    deadline = time.monotonic() + 60 * args.minutes
     version = subprocess.run([TOOL, "--version"], capture_output=True, check=True).stdout
     # Beside the compiler's cache, where there is one that outlives the build folder.
     cache = os.environ.get("CCACHE_DIR")
+    build = (ROOT / args.build).resolve()
+    if not (build / "compile_commands.json").exists():
+        parser.error(f"{args.build} is no build folder: it has no compile_commands.json (scripts/build.sh release)")
     passed = (pathlib.Path(cache) if cache else build) / "clang-tidy-passed"
     passed.mkdir(parents=True, exist_ok=True)
-    units = list(chosen(units_of(build), sys.argv[2:]).values())
+    lock = open(passed / "lock", "w")
+    fcntl.flock(lock, fcntl.LOCK_EX)  # what another run is looking at has passed then, or not
+    units = list(chosen(units_of(build), args.files).values())
+    known = {str(source) for unit in units for source in unit.sources}
+    if absent := set(args.files) - known:
+        parser.error(f"not compiled in {args.build}: {', '.join(sorted(absent))} (paths from {ROOT.name}/)")
     keys = [passed / key_of(unit, version) for unit in units]
-    # The largest first: no core is left alone with a long one at the end.
-    todo = sorted(((unit, key) for unit, key in zip(units, keys) if not key.exists()),
-                  key=lambda each: -sum(os.path.getsize(source) for source in each[0].sources))
-    failed = 0
+    when = last_changed()
+
+    def turn(each):  # of those committed together the largest first: no core is left alone with a long one at the end
+        sources = each[0].sources
+        return max(when.get(str(source), math.inf) for source in sources), sum(map(os.path.getsize, sources))
+
+    todo = sorted(((unit, key) for unit, key in zip(units, keys) if not key.exists()), key=turn, reverse=True)
+    failed = left = 0
+
+    def look(unit, key):
+        if time.monotonic() > deadline:
+            return None, ""
+        code, output = check(unit)
+        if code == 0:
+            key.touch()
+        return code, output
+
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for (_, key), (code, output) in zip(todo, pool.map(lambda each: check(each[0]), todo)):
-            if code == 0:
-                key.touch()
-            else:
+        for code, output in pool.map(lambda each: look(*each), todo):
+            left += code is None
+            if code:
                 failed += 1
                 print(output.strip(), flush=True)
-    files = len({source for unit in units for source in unit.sources})
-    print(f"clang-tidy: {files} files in {len(units)} units, {len(units) - len(todo)} unchanged since "
-          f"they passed, {failed} with findings")
+    print(f"clang-tidy: {len(known)} files in {len(units)} units, {len(units) - len(todo)} unchanged since "
+          f"they passed, {failed} with findings" + (f", {left} NOT LOOKED AT in {args.minutes:g} minutes (make tidy)" if left else ""))
     return 1 if failed else 0
 
 

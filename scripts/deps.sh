@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# deps.sh [build] [test] [live]: installs the Debian packages of these sets that are missing. Touches
+# deps.sh [build] [test] [live] [ray] [deb]: installs the Debian packages of these sets that are missing. Touches
 # nothing, and needs no network, when all are there. The services of `live` are not started.
 set -euo pipefail
 
@@ -22,7 +22,7 @@ build_set=(
   libmicrohttpd-dev                # the daemon's front door
   libsqlite3-dev libhiredis-dev    # the history
   libxgboost-dev                   # the estimator gbdt
-  python3                          # the trainer of the demonstration
+  python3                          # man pages, the trainer of the demonstration
 )
 test_set=(
   doctest-dev                           # unit tests
@@ -31,14 +31,21 @@ test_set=(
   chromium fonts-dejavu-core            # opens report.html
   chromium-driver python3-selenium      # uses the page of the daemon
   time                                  # measuring scripts
-  redis-server                          # the store's conformance suite
+  redis-server                          # shared history and workers: their conformance suites
   coinor-cbc                            # a second opinion on allocations
   python3-jsonschema                    # the daemon's replies against their schemas
+  man-db                                # the man pages
 )
 live_set=(
   slurmctld slurmd slurm-client munge slurm-wlm-basic-plugins # a real Slurm on loopback
+  libslurm-dev                                                # the module that asks it by its library
   slurmdbd slurm-wlm-mysql-plugin mariadb-server              # its accounting
   prometheus                                                  # promtool: metrics and alert rules
+)
+deb_set=(
+  dpkg-dev debhelper dh-python fakeroot libslurm-dev # packages
+  lintian mmdebstrap                                 # their tests
+  patchelf                                           # the portable tarball
 )
 
 say() { printf 'deps: %s\n' "$*" >&2; }
@@ -111,6 +118,23 @@ fetch_axe() {
   rm -rf "$here"
 }
 
+# A real Ray for the tests on one, which say so where they are skipped without it.
+fetch_ray() {
+  local there
+  there=$(cd "$(dirname "$0")/.." && pwd)/build/ray
+  install_set "Ray" python3-venv curl || return 1
+  [[ ! -e $there/complete ]] || return 0
+  say "installing Ray into build/ray"
+  local authorities=/etc/ssl/certs/ca-certificates.crt
+  [[ ! -e $authorities ]] || export PIP_CERT=$authorities
+  if python3 -m venv "$there" && "$there/bin/pip" install -q 'ray[default]==2.60.0'; then
+    touch "$there/complete"
+  else
+    say "Ray could not be installed (python3-venv, a package index): the tests on a real Ray are skipped"
+    rm -rf "$there"
+  fi >&2
+}
+
 command -v dpkg-query >/dev/null || {
   say "not a Debian system: install the packages that CMake needs yourself (this script lists them)"
   exit 0
@@ -120,6 +144,8 @@ for name in "$@"; do
     build) install_set "the build" "${build_set[@]}" ;;
     test) install_set "the tests" "${test_set[@]}" && fetch_axe ;;
     live) install_stopped "the tests on a real Slurm" "${live_set[@]}" ;;
-    *) say "unknown set '$name'; use: deps.sh [build] [test] [live]"; exit 2 ;;
+    ray) fetch_ray ;;
+    deb) install_set "the packages" "${deb_set[@]}" ;;
+    *) say "unknown set '$name'; use: deps.sh [build] [test] [live] [ray] [deb]"; exit 2 ;;
   esac
 done

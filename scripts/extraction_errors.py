@@ -8,7 +8,9 @@
 Per field, over all jobs whose label has a value: `missing` = share without an answer, `wrong` = share of the answers
 that the scorer does not accept. Fields that nobody labelled take the rates of one that is read in the same way.
 """
-import argparse, importlib.util, json, pathlib
+import argparse, json, pathlib
+
+from labelled import label_of, load_scorer
 
 LABELLED = ["model_name", "model_family", "model_type", "task_type", "task", "dataset", "framework", "distributed",
             "batch_size", "length", "precision", "optimizer", "params_scale", "pretrained"]
@@ -22,9 +24,7 @@ def main():
     parser.add_argument("--commit", required=True)
     parser.add_argument("sets", nargs="+", metavar="CASES:ANSWERS")
     args = parser.parse_args()
-    spec = importlib.util.spec_from_file_location("scorer", args.scorer)
-    scorer = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(scorer)
+    scorer = load_scorer(args.scorer)
     counts, names, jobs = {f: [0, 0, 0] for f in LABELLED}, [], 0
     for pair in args.sets:
         cases, answers = pair.split(":")
@@ -33,7 +33,7 @@ def main():
         for case in map(json.loads, open(cases)):
             jobs += 1
             for field in LABELLED:
-                want = case["labels"].get("epochs_or_steps" if field == "length" else field)
+                want = label_of(case, field)
                 if want is None:
                     continue
                 got = (said[case["id"]].get(field) or {}).get("value")

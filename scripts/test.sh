@@ -18,5 +18,10 @@ say "tests that start threads"
 "${ctest[@]}" --test-dir build/tsan -R '^(unit_(sim|http|client|replay|live)|conformance_threads)$'
 say "release build"
 scripts/build.sh release
+# With what tests leave idle that wait for a Slurm or a Ray. The test clang-tidy comes last, and looks at the rest for some minutes: a
+# core looks at a unit in a minute, so that all of it takes two hours where nothing has passed before.
+nice -n 19 scripts/clang_tidy.sh build/release --minutes 15 > build/clang_tidy.log 2>&1 &
+looks=$!
+trap 'kill $looks 2> /dev/null || :' EXIT
 say "all tests"
 "${ctest[@]}" --test-dir build/release

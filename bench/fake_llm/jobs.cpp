@@ -39,6 +39,9 @@ std::vector<LabelledJob> read_jobs(const std::string& path, const std::string& t
     LabelledJob job{.id = json.at("id"),
                     .command = json.at("command"),
                     .tree = fmt::format("{}/{}", trees, folder),
+                    .workdir = json.value("workdir", ""),
+                    .gpus = json.value("gpus", 1),
+                    .nodes = json.value("nodes", 1),
                     .labels = {},
                     .key_files = json.at("labels").value("key_files", std::vector<std::string>())};
     for (const auto& [name, label] : json.at("labels").items()) {

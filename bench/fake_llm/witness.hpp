@@ -14,7 +14,8 @@
 namespace schedmate::bench {
 
 struct LabelledJob {
-  std::string id, command, tree;
+  std::string id, command, tree, workdir;
+  int gpus = 1, nodes = 1;
   std::map<std::string, std::string> labels;  ///< by field of the facts, as text; no nulls
   std::vector<std::string> key_files;
 };

@@ -90,6 +90,9 @@ struct NodeGpus {
   bool operator==(const NodeGpus&) const = default;
 };
 
+/// Whether a reason or hold begins with just this mark.
+[[nodiscard]] bool carries_mark(std::string_view text, std::string_view mark);
+
 /// What is asked of a cluster. Fields that the kind does not name are empty.
 struct ActionCall {
   ActionKind kind = ActionKind::notify;
@@ -105,8 +108,9 @@ struct ActionCall {
   std::string shared_with{};
   /// set_order: 0 is neutral, more goes first.
   std::int64_t order = 0;
-  /// drain_node: the reason, hold: "", both with the mark in front; undrain_node, release: the mark
-  /// that must still stand there; annotate, notify: the text; submit: the request as JSON.
+  /// drain_node: the reason, hold: "", both with the mark in front; undrain_node, release, and
+  /// test_nodes of a node that is drained: the mark that must still stand there; annotate, notify:
+  /// the text; submit: the request as JSON.
   std::string text{};
   /// notify: to whom. submit: as whom.
   std::string user{};

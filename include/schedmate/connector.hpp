@@ -10,9 +10,12 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <schedmate/action.hpp>
 #include <schedmate/job.hpp>
+#include <schedmate/policy.hpp>
 #include <schedmate/result.hpp>
 #include <schedmate/time.hpp>
 #include <string>
@@ -40,15 +43,31 @@ struct SeenJob {
   /// Of the present attempt, or of the last one of a job that has ended. One that ended without
   /// `started` never ran.
   std::optional<SimTime> started{}, ended{};
+  /// How its script ended, once it has; 0: well, or the cluster does not tell.
+  std::int32_t exit_code = 0, exit_signal = 0;
   /// Of the present or last run.
   std::vector<NodeGpus> nodes;
   /// By anybody; `mark`: of the hold, where it was made with one.
   bool held = false;
   std::string mark;
+  /// Somebody has said outright when it comes, so that no order would change that.
+  bool fixed = false;
   /// What set_order, annotate and submit have left.
   std::int64_t order = 0;
   std::string note, token;
   bool operator==(const SeenJob&) const = default;
+};
+
+/// A part of a job that has ended: what its script started (srun), or the script itself.
+struct SeenStep {
+  std::string id{};    ///< "0", "batch"; "+1.0" of the second part of a heterogeneous job
+  std::string name{};  ///< by its user
+  EndState end_state = EndState::unknown;
+  std::int32_t exit_code = 0, exit_signal = 0;
+  /// All that it had: the cluster does not tell which of them failed. Empty: too many.
+  std::vector<std::string> nodes{};
+  std::optional<SimTime> started{}, ended{};
+  bool operator==(const SeenStep&) const = default;
 };
 
 /// A node at one reading. One that serves several partitions is shown with the first of them.
@@ -59,6 +78,10 @@ struct SeenNode {
   /// Why it is drained or down. It begins with the mark of whoever drained it, where that was
   /// SchedMate (docs/actions.md).
   std::string reason;
+  /// Kept back, for release_spare.
+  bool spare = false;
+  /// The site's own check took it out of service, and no person; `reason` is what it said.
+  bool failed_check = false;
   bool operator==(const SeenNode&) const = default;
 };
 
@@ -72,6 +95,14 @@ struct Listing {
   std::vector<SeenJob> jobs;
   SimTime ended_since;  ///< as asked, or later where the cluster remembers less
   std::vector<SeenNode> nodes;
+  /// Tokens of tests of nodes for which the cluster still keeps others away (end_test()).
+  std::vector<std::string> tests{};
+  /// When the cluster's controller began, which may have forgotten what happened just before; never
+  /// earlier than that where an effect that was there is gone. Nothing: it does not tell.
+  std::optional<SimTime> began{};
+  /// What the cluster's own scheduler makes of jobs that wait, by id, SeenJob::order left out;
+  /// empty: it does not tell. It changes without a new version.
+  std::map<std::string, Rank, std::less<>> ranks{};
 };
 
 /// What a call came to, as far as whoever made it can tell.
@@ -105,8 +136,9 @@ class Connector {
 
   /// Errors: unavailable.
   virtual Result<Abilities> abilities(Deadline within) = 0;
-  /// All of it or an error, never a part. Errors: unavailable; invalid for an answer that cannot
-  /// be read.
+  /// All of it or an error. A part that is taken for the whole is noticed by what it lacks
+  /// (live/doubts.hpp), at the price of a reading. Errors: unavailable; invalid for an answer that
+  /// cannot be read.
   virtual Result<Listing> list(SimTime ended_since, Deadline within) = 0;
   /// As in list(); nothing where the cluster does not know it (any more). Errors: as in list().
   virtual Result<std::optional<SeenJob>> job(const std::string& id, Deadline within) = 0;
@@ -115,6 +147,11 @@ class Connector {
   /// The job that was submitted with this token. Errors: as in list().
   virtual Result<std::optional<std::string>> find_submission(const std::string& token,
                                                              Deadline within) = 0;
+  /// Whatever a test of nodes with this token has left: its job if it still runs, and what keeps
+  /// others away from its nodes. One that was drained for its test stays drained. Harmless twice.
+  virtual CallReply end_test(const std::string& /*token*/, Deadline /*within*/) {
+    return {CallOutcome::done, {}, {}};
+  }
 };
 
 }  // namespace schedmate

@@ -76,8 +76,11 @@ struct Diagnosis {
   Recommendation recommendation = Recommendation::notify;
   /// What to test or restart, or whom to notify, in words.
   std::string advice;
-  /// 0 to 1: the share of right verdicts to expect from the rule.
-  double confidence = 0;
+  /// 0 to 1: how likely the class is right, and the line (docs/confidence.md). Fitted for what the
+  /// rules said; of a model or a witness a fixed number.
+  double confidence = 0, root_confidence = 0;
+  /// The rule was less sure than doubtful_below: a CauseReader is asked.
+  bool doubtful = false;
   /// Every row of witnesses.def.
   std::vector<Witness> witnesses;
   /// As they were given.
@@ -93,6 +96,8 @@ struct Diagnosis {
   /// False: no log has text to judge by, or one ends early and shows no failure; nobody else says
   /// that there was one. Then `verdict` is none and means nothing; `reason` says what is wrong.
   bool judged = true;
+  /// The verdict is less sure than was asked for (cut_below): it counts as not known.
+  bool unsure = false;
   /// Logs that were read in part or not at all, one sentence each.
   std::vector<std::string> unread;
   /// What a CauseReader said that does not count, and why.
@@ -153,6 +158,13 @@ struct DiagnoseInput {
 /// (locator, classifier), unsupported (no log, a log too large for the locator), those of reading
 /// the logs, the kernel logs and the rules, those of the embedder.
 [[nodiscard]] Result<Diagnosis> diagnose(const DiagnoseInput& given);
+
+/// A verdict that is less likely right becomes unknown, and so does the line that it names; what
+/// they were stays in `reason` and `evidence`.
+void cut_below(double least, Diagnosis& made);
+
+/// Of the classes that are at least so likely right, 97 % were (docs/confidence.md).
+[[nodiscard]] double careful_diagnosis_confidence();
 
 /// As documents and tables print them: "user_script", "restart_same".
 [[nodiscard]] std::string_view name_of(FailureClass verdict);

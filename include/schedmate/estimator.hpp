@@ -13,6 +13,8 @@
 #include <schedmate/known_job.hpp>
 #include <schedmate/result.hpp>
 #include <schedmate/run_time.hpp>
+#include <span>
+#include <string>
 #include <type_traits>
 
 namespace schedmate {
@@ -125,6 +127,12 @@ struct AdvisorChoice {
   std::optional<std::size_t> top = std::nullopt;
 };
 
+/// An estimator that is no row: somebody else's, by a name of its own.
+struct NamedEstimator {
+  std::string name;
+  Estimator estimator;
+};
+
 /// What an estimator may be made of: what a driver has. What it refers to outlives the estimator.
 struct EstimatorInput {
   /// Of what is drawn.
@@ -135,6 +143,8 @@ struct EstimatorInput {
   std::optional<Truth> truth{};
   /// Makes the Advisor an estimator (advisor_on() in a replay); empty = there is none.
   std::function<Estimator(const AdvisorChoice&)> advisor{};
+  /// Beside the rows.
+  std::span<const NamedEstimator> own{};
 };
 
 /// Makes an estimator from "NAME" or "NAME:ARGUMENT". Errors: not_found with the nearest name;

@@ -117,6 +117,9 @@ struct View {
   /// Run already when the policy is called for the first time, started by somebody else (a driver
   /// that begins in the middle); in order of their starts, empty in every later call.
   std::span<const JobId> adopted{};
+  /// Share GPUs, and their log has shown their speed since the last call. A replay tells speeds at
+  /// once, and nobody here.
+  std::span<const JobId> tracked{};
   const HasRoom* has_room = nullptr;  ///< null: no limits (Scheduler::heeds_limits)
 
   [[nodiscard]] bool may_start(JobId id) const { return has_room == nullptr || (*has_room)(id); }

@@ -6,6 +6,7 @@
 /// may be called from any thread, a ProgressFollower from one at a time.
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <schedmate/file_access.hpp>
@@ -28,6 +29,8 @@ struct Progress {
   std::optional<double> step, total_steps, epoch, total_epochs, loss;
   /// Median over the last progress lines, without the warm-up of the run.
   std::optional<double> step_time_s;
+  /// By the last few of these lines alone: shows at once that a job is slowed down or set free.
+  std::optional<double> recent_step_time_s;
   std::optional<Throughput> throughput;
   /// Until the end of the run: steps that are left times the step time, whole epochs times theirs,
   /// or, where neither is known, what the log prints. `remaining_by` says which ("by steps", "by
@@ -39,6 +42,9 @@ struct Progress {
   std::vector<std::string> evidence;
   /// How step_time_s follows: the format's name and the kind of reading.
   std::string by;
+  /// How likely `step`, `total_steps`, `loss` and `step_time_s` are right, 0 to 1, by these names
+  /// (docs/confidence.md). What a ShapeReader gave has none.
+  std::map<std::string, double> confidence;
   /// Logs that were read in part only, one sentence each.
   std::vector<std::string> unread;
   /// Fields that a ShapeReader gave, as progress_json names them.
@@ -63,6 +69,13 @@ struct TrackOptions {
 /// print the loss on the last rank alone). Errors: as track(), when none of them can be read.
 [[nodiscard]] Result<Progress> track(std::span<const std::string> paths,
                                      const TrackOptions& options = {});
+
+/// Values that are less likely right become unknown, and what is left of the run with them; their
+/// confidence stays.
+void cut_below(double least, Progress& progress);
+
+/// Of the values that are at least so likely right, 97 % were.
+[[nodiscard]] double careful_progress_confidence();
 
 /// schedmate.progress.v1.
 [[nodiscard]] std::string progress_json(const Progress& progress);

@@ -73,9 +73,10 @@ struct ProfilerStage {
   PartitionSpec nodes;               ///< the profiler's own nodes
   bool grows = false;                ///< by one node at times (Plan::add_node)
   std::vector<std::string> lenders;  ///< VCs that give one node each, in turn
-  /// Jobs whose GPU use is predicted go straight to their VC (paper 4.1): all of them, or only
-  /// those that are expected to outlast `time`, as the others end in the profiler.
-  enum class Bypass : std::uint8_t { none, outlasting, all } bypass = Bypass::none;
+  /// Jobs whose GPU use is predicted go straight to their VC (paper 4.1): all of them; only those
+  /// that are expected to outlast `time`, as the others end in the profiler; or all but those for
+  /// which the profiler has free GPUs and the VC has none, as they would wait there.
+  enum class Bypass : std::uint8_t { none, outlasting, all, free } bypass = Bypass::none;
   std::string echo_vc;  ///< VC that follows its scaling (Defects::node_echo), or ""
 };
 
@@ -132,6 +133,9 @@ struct PolicyRow {
                                                PolicyOptions options);
 [[nodiscard]] Result<Scheduler> make_scheduler(const PolicyRow& row, const PolicyInput& input,
                                                PolicyOptions options);
+/// A scheduler with the options that every policy has; `name` is for errors, which are as above.
+[[nodiscard]] Result<Scheduler> with_options(std::string_view name, Scheduler scheduler,
+                                             PolicyOptions options);
 
 /// The estimator `host` ("" = the scheduler's own), with the scheduler's advice beside it. Errors:
 /// those of make_estimator.

@@ -26,11 +26,12 @@ enum class TemplateCut : std::uint8_t {
 };
 
 /// Controls: what the Advisor sees is exchanged among jobs of equal GPU count; trace and true
-/// profiles stay.
+/// profiles stay. With `all` most directories become other users', so that nobody resubmits.
 enum class MetadataShuffle : std::uint8_t {
   none,
   metadata,  ///< the facts alone
   all,       ///< facts, directory and command together
+  own,       ///< the same among the jobs of one user and VC: as many jobs are known as without
 };
 
 struct WorkloadOptions {
@@ -44,6 +45,9 @@ struct WorkloadOptions {
   double interference = 1;
   /// Of every Profile; 0 = as the recipe says.
   int packed_gpus = 0;
+  /// Share of the variance of log durations that the training length explains, 0 to 1; 0 = lengths
+  /// are drawn without regard to durations, once a template.
+  double length_share = 0;
   std::uint64_t seed = 1;
 };
 
@@ -117,6 +121,11 @@ struct Workload {
 
 /// Takes the place of each row from accounting, and no facts; profiles stay as they are.
 void set_reported_places(Workload& workload, const std::vector<JobPlace>& place_of_row);
+
+/// What a trace with packing tables of its own says of its jobs: model, dataset, batch size and
+/// precision by their profiles, read without mistakes; a folder and a command made from these, as
+/// its users would submit them. It has no tables and no templates: those of the trace count.
+[[nodiscard]] Workload workload_of_profiles(const Trace& trace);
 
 /// The template of each row, numbered from 0 in the order in which they appear.
 [[nodiscard]] std::vector<std::uint32_t> cut_templates(const Trace& trace, TemplateCut cut);

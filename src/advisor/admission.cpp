@@ -104,8 +104,9 @@ void apply_facts(const Fields& ours, const Fields& theirs, Verdict& verdict) {
   for (const FieldDifference& each : match.differing) {
     if (!each.decisive) continue;
     verdict.relation = FlagClass::another_job;
-    verdict.rule = fmt::format("another_job: facts: {} is {} here, {} there", each.field, each.ours,
-                               each.theirs);
+    verdict.rule =
+        fmt::format("another_job: {}{} is {} here, {} there",
+                    each.field == "variant" ? "" : "facts: ", each.field, each.ours, each.theirs);
     return;
   }
   const Scaling scaling = scale_between(ours, theirs);

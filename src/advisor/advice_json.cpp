@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <schedmate/advice.hpp>
 
+#include "advisor/advice_document.hpp"
 #include "advisor/record_json.hpp"
 #include "advisor/run_answer.hpp"
-#include "base/document.hpp"
 #include "base/json.hpp"
 #include "core/facts_json.hpp"
 
@@ -90,12 +90,12 @@ ordered_json failure_of(const Advice& advice) {
 
 }  // namespace
 
-std::string advice_json(const Advice& advice) {
+Document advisor::advice_document(const Advice& advice) {
   const Estimate& estimate = advice.estimate;
   const RunAnswer& answer = advice.answer;
   ordered_json notes = advice.notes;
   for (const std::string& note : estimate.notes) notes.push_back(note);
-  const ordered_json document = {
+  return {
       {"schema", "schedmate.advice.v1"},
       {"source", name_of(source_of(advice))},
       {"known", answer.known()},
@@ -120,7 +120,8 @@ std::string advice_json(const Advice& advice) {
       {"notes", notes},
       {"facts", facts_document(advice.facts)},
   };
-  return indented(document);
 }
+
+std::string advice_json(const Advice& advice) { return indented(advisor::advice_document(advice)); }
 
 }  // namespace schedmate

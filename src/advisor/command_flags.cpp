@@ -48,11 +48,6 @@ std::vector<std::string> split_words(std::string_view command) {
   return words;
 }
 
-bool is_script(std::string_view word) {
-  return word.ends_with(".py") || word.ends_with(".sh") || word.ends_with(".slurm") ||
-         word.ends_with(".sbatch");
-}
-
 bool is_mark(std::string_view word) { return word.size() == 1 && marks.contains(word.front()); }
 
 /// "-3" and "-1e-4" are values.
@@ -187,6 +182,12 @@ class Reader {
 };
 
 }  // namespace
+
+bool is_shell_script(std::string_view word) {
+  return word.ends_with(".sh") || word.ends_with(".slurm") || word.ends_with(".sbatch");
+}
+
+bool is_script(std::string_view word) { return word.ends_with(".py") || is_shell_script(word); }
 
 CommandFlags read_command_flags(std::string_view command, const FlagRules& rules,
                                 std::string_view folder) {

@@ -24,6 +24,10 @@ struct CommandFlags {
   std::string entry;               ///< the script or module that is started (JobRecord::entry)
 };
 
+/// By its name: of a shell or a scheduler; of Python, too.
+[[nodiscard]] bool is_shell_script(std::string_view word);
+[[nodiscard]] bool is_script(std::string_view word);
+
 /// Never fails: an open quote ends with the command. `./train.sh`, `sbatch --gres=gpu:4 train.sh`
 /// and, where the command was given in `folder`, `bash /FOLDER/train.sh` are one: of a submission
 /// the options of sbatch are left out (what they request is compared as such), of --wrap its text

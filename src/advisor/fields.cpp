@@ -24,6 +24,9 @@ constexpr auto names = std::to_array<std::string_view>(
     {"model_name", "model_family", "task", "dataset", "framework", "optimizer"});
 constexpr auto compared_extra = std::to_array<std::string_view>({"accumulation", "dataset_size"});
 
+/// Names of files and of methods: they may decide, but rank nothing.
+constexpr auto not_embedded = std::to_array<std::string_view>({"method", "variant", "program"});
+
 template <std::size_t count>
 bool is_in(const std::array<std::string_view, count>& list, std::string_view name) {
   return std::ranges::find(list, name) != list.end();
@@ -120,6 +123,7 @@ std::string embedding_text(const Fields& fields) {
   if (known < 1) return "";
   std::string text;
   for (const auto& [name, value] : fields) {
+    if (is_in(not_embedded, name)) continue;
     std::string word = value;
     std::ranges::replace(word, ' ', '-');
     add_word(text, name, word);

@@ -2,8 +2,8 @@
 #pragma once
 
 /// Facts in the form in which jobs are compared: field -> normalised value (JobRecord::fields).
-/// Beside the fields of the facts: `expect` and `runs`, `gpu_type`, and from the extra facts
-/// `accumulation`.
+/// Beside the fields of the facts: `expect` and `runs`, `gpu_type`, from the extra facts
+/// `accumulation`, and where files were read `method`, `variant` and `program` (variant.hpp).
 
 #include <map>
 #include <optional>

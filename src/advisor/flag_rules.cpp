@@ -29,6 +29,12 @@ struct RawRule {
   std::vector<std::string> names;
 };
 
+void add_words(TableReader& file, std::string_view key, WordSet& set) {
+  std::vector<std::string> words;
+  file.maybe_texts(key, words);
+  set.insert(words.begin(), words.end());
+}
+
 RawRule read_rule(TableReader& row) {
   RawRule raw;
   row.text("name", raw.rule.name);
@@ -53,13 +59,21 @@ RawRule read_rule(TableReader& row) {
 /// Gathers the rows of all texts, then numbers them and their names.
 struct FlagRules::Reader {
   std::vector<RawRule> rows;
-  std::set<std::string, std::less<>> launchers;
+  WordSet launchers;
+  VariantWords words;
 
   Result<void> add(std::string_view text) {
     return TableReader::read(text, "flags.toml", [&](TableReader& file) {
-      std::vector<std::string> names;
-      file.maybe_texts("launchers", names);
-      launchers.insert(names.begin(), names.end());
+      add_words(file, "launchers", launchers);
+      add_words(file, "neutral", words.neutral);
+      add_words(file, "counting", words.counting);
+      add_words(file, "sizes", words.sizes);
+      add_words(file, "sizes_of_no_work", words.sizes_of_no_work);
+      file.maybe_tables("method", [&](TableReader& each) {
+        MethodWords& method = words.methods.emplace_back();
+        each.maybe_text("name", method.name);
+        each.texts("words", method.words);
+      });
       file.maybe_tables("rule", [&](TableReader& each) {
         RawRule row = read_rule(each);
         std::erase_if(rows, [&](const RawRule& old) { return old.rule.name == row.rule.name; });
@@ -108,6 +122,7 @@ Result<FlagRules> FlagRules::parse(std::span<const std::string_view> texts) {
     if (auto done = reader.add(text); !done) return tl::unexpected(done.error());
   FlagRules rules;
   rules.launchers_ = std::move(reader.launchers);
+  rules.words_ = std::move(reader.words);
   for (const RawRule& row : reader.rows) {
     rules.rules_.push_back(row.rule);
     if (auto done = Reader::name(row, rules.rules_.size() - 1, rules); !done)

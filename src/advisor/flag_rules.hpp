@@ -26,6 +26,24 @@ struct FlagRule {
   std::string example;
 };
 
+using WordSet = std::set<std::string, std::less<>>;
+
+/// A method or stage of training, and the words that name it; a star ends the start of a word. The
+/// first row that has a word counts; without a name it names none.
+struct MethodWords {
+  std::string name;
+  std::vector<std::string> words;
+};
+
+/// What tells one variant of a program from another (variant.hpp).
+struct VariantWords {
+  WordSet neutral;           ///< only start a run, place it, or belong to what scales it
+  WordSet counting;          ///< a number beside one counts what scales a run: "300e", "8xb32"
+  WordSet sizes;             ///< in a flag's name: its number is a size of network or sample
+  WordSet sizes_of_no_work;  ///< of a buffer, an evaluation, a rate ("lr encoder")
+  std::vector<MethodWords> methods;
+};
+
 /// "--optim.base-lr" -> "optim base lr"; "maxEpochs" -> "max epochs".
 [[nodiscard]] std::string flag_words(std::string_view flag);
 
@@ -41,12 +59,14 @@ class FlagRules {
   [[nodiscard]] const FlagRule* find(std::string_view flag) const;
   [[nodiscard]] bool is_launcher(std::string_view program) const;
   [[nodiscard]] const std::vector<FlagRule>& all() const { return rules_; }
+  [[nodiscard]] const VariantWords& words() const { return words_; }
 
  private:
   struct Reader;
   std::vector<FlagRule> rules_;
   std::map<std::string, std::size_t, std::less<>> by_end_, by_start_;
-  std::set<std::string, std::less<>> launchers_;
+  WordSet launchers_;
+  VariantWords words_;
 };
 
 }  // namespace schedmate::advisor

@@ -3,7 +3,7 @@
 
 /// Field by field: how alike two jobs are, and in what (paper 3.1). A difference in what decides
 /// the duration beyond scaling (model and its size, data set, task, resolution, sequence length,
-/// kind of run) makes them different jobs whatever the rest says.
+/// kind of run, method, variant) makes them different jobs whatever the rest says.
 
 #include <array>
 #include <string>
@@ -25,8 +25,7 @@ struct Match {
   double score = 0;  ///< 0 to 1: weighted share of agreement
   std::vector<std::string> agreeing;
   std::vector<FieldDifference> differing;
-  /// No decisive difference, and the model or the data set is known of both.
-  [[nodiscard]] bool same_kind() const;
+  bool same_kind = false;  ///< no decisive difference, and enough is known of both
 };
 
 [[nodiscard]] Match match_fields(const Fields& ours, const Fields& theirs);
@@ -34,7 +33,7 @@ struct Match {
 /// The fields that count, found once: views into Fields that outlive it.
 class FieldRow {
  public:
-  static constexpr std::size_t size = 19;
+  static constexpr std::size_t size = 22;
   explicit FieldRow(const Fields& fields);
   [[nodiscard]] std::string_view at(std::size_t rule) const { return values_[rule]; }
 

@@ -17,6 +17,11 @@ namespace schedmate::advisor {
 struct NameSimilarity {
   double words = 0;           ///< 0 to 1: shared words (Dice)
   bool sizes_differ = false;  ///< each has a size or number that the other lacks
+  /// They may mean the same.
+  [[nodiscard]] bool alike() const {
+    constexpr double enough = 0.6;  // share of words
+    return !sizes_differ && words >= enough;
+  }
 };
 [[nodiscard]] NameSimilarity compare_names(std::string_view a, std::string_view b);
 

@@ -21,8 +21,17 @@ namespace schedmate {
 /// those of make_own_folder().
 [[nodiscard]] Result<bool> has_own_folder(const std::string& path);
 
-/// Opens a file with `flags` of open(), or makes it (rights 0600), in a folder of one's own that is
-/// there.
+/// Opens a file with `flags` of open(), in a folder of one's own that is there. One that is to be
+/// written is made (rights 0600) where it is absent.
 [[nodiscard]] Result<Descriptor> open_own_file(const std::string& path, int flags);
+
+/// That such a file is there: makes an empty one (rights 0600) where it is absent. One that is
+/// there is not opened, since whoever closes a file gives up all locks that its process has on it.
+/// Errors: those of open_own_file().
+[[nodiscard]] Result<void> make_own_file(const std::string& path);
+
+/// The first 4096 bytes of a file that others may not even read, as a key or a token is kept,
+/// without blanks around them. Errors: those of open_own_file().
+[[nodiscard]] Result<std::string> read_private_file(const std::string& path);
 
 }  // namespace schedmate

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/support/job_folder.hpp"
@@ -85,6 +86,56 @@ TEST_CASE("a file that is a link, has two names or is no file is none of one's o
   struct stat status{};
   REQUIRE(::fstat(fresh->number(), &status) == 0);
   CHECK((status.st_mode & 0777) == 0600);
+}
+
+/// As any other process sees it.
+bool is_locked(const std::string& path) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    struct flock lock{
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 0, .l_pid = 0};
+    ::_exit(::fcntl(file, F_SETLK, &lock) == 0 ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 1;
+}
+
+TEST_CASE("a file of one's own is made once, and its locks stay when it is looked at") {
+  const testing::JobFolder here;
+  const std::string path = here.path("db");
+  REQUIRE(make_own_file(path));
+  const Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  struct stat status{};
+  REQUIRE(::fstat(file.number(), &status) == 0);
+  CHECK((status.st_mode & 0777) == 0600);
+  struct flock lock{.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 0, .l_pid = 0};
+  REQUIRE(::fcntl(file.number(), F_SETLK, &lock) == 0);
+  REQUIRE(make_own_file(path));
+  CHECK(is_locked(path));
+  const std::string link = here.path("link");
+  REQUIRE(::symlink(path.c_str(), link.c_str()) == 0);
+  CHECK(make_own_file(link).error().code == ErrorCode::refused);
+  CHECK(make_own_file(here.path("no/folder")).error().code == ErrorCode::unavailable);
+}
+
+TEST_CASE("a key is read where others may not, and a file that is read is not made") {
+  const testing::JobFolder here;
+  const std::string key = here.write("key", "  secret\n");
+  ::chmod(key.c_str(), 0640);
+  CHECK(read_private_file(key) == "secret");
+  for (const mode_t open : {0644U, 0660U, 0604U}) {
+    ::chmod(key.c_str(), open);
+    const auto refused = read_private_file(key);
+    REQUIRE(!refused);
+    CHECK(refused.error().code == ErrorCode::refused);
+  }
+  const auto absent = read_private_file(here.path("absent"));
+  REQUIRE(!absent);
+  CHECK(absent.error().code == ErrorCode::unavailable);
+  CHECK(absent.error().message.contains("No such file"));
+  CHECK(::access(here.path("absent").c_str(), F_OK) != 0);
 }
 
 TEST_CASE("what belongs to another user is none of one's own" * testing::needs_root()) {

@@ -17,7 +17,7 @@
 namespace schedmate {
 namespace {
 
-constexpr int most_links = 40;  // as in the kernel
+constexpr int most_links_walked = 40;  // as in the kernel
 constexpr int most_parts = 4096;
 constexpr int look = O_PATH | O_NOFOLLOW | O_CLOEXEC;
 
@@ -94,7 +94,7 @@ class Walk {
     if (last && !rules_.follow_last)
       return refuse(rules_.folder ? "is a link; give the folder it points to"
                                   : "is a link; give the file it points to");
-    if (++links_ > most_links) return refuse("links in a circle");
+    if (++links_ > most_links_walked) return refuse("links in a circle");
     struct stat folder{};
     if (::fstat(here_.number(), &folder) != 0) return broken(errno);
     if (rules_.at_link)

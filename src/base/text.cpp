@@ -21,6 +21,16 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
+std::vector<std::string_view> whole_lines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t next = std::min(text.find('\n'), text.size() - 1) + 1;
+    lines.push_back(text.substr(0, next));
+    text.remove_prefix(next);
+  }
+  return lines;
+}
+
 std::string_view trim(std::string_view text) {
   constexpr std::string_view blank = " \t\r\n";
   const std::size_t first = text.find_first_not_of(blank);
@@ -61,6 +71,12 @@ std::string unknown_name(std::string_view kind, std::string_view wanted,
   if (names.empty()) return fmt::format("unknown {} '{}' (there are none)", kind, wanted);
   return fmt::format("unknown {} '{}' (nearest: {}; all: {})", kind, wanted, nearest(wanted, names),
                      fmt::join(names, ", "));
+}
+
+std::string shell_quoted(std::string_view word) {
+  std::string made = "'";
+  for (const char c : word) made += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return made + "'";
 }
 
 std::string lower_case(std::string_view text) {

@@ -15,6 +15,9 @@ namespace schedmate {
 /// Parts between separators; "" gives one empty part.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 
+/// Lines with their ends; the last one may have none.
+[[nodiscard]] std::vector<std::string_view> whole_lines(std::string_view text);
+
 /// Without spaces, tabs and line ends at both sides.
 [[nodiscard]] std::string_view trim(std::string_view text);
 
@@ -33,6 +36,9 @@ template <class Number>
 /// The name closest to `wanted`; "" when there is none at all.
 [[nodiscard]] std::string_view nearest(std::string_view wanted,
                                        std::span<const std::string_view> names);
+
+/// As one word for a shell: in single quotes.
+[[nodiscard]] std::string shell_quoted(std::string_view word);
 
 /// ASCII letters as small ones; other bytes stay.
 [[nodiscard]] std::string lower_case(std::string_view text);

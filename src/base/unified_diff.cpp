@@ -7,20 +7,12 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/text.hpp"
+
 namespace schedmate {
 namespace {
 
 using Lines = std::vector<std::string_view>;
-
-Lines lines_of(std::string_view text) {
-  Lines lines;
-  while (!text.empty()) {
-    const std::size_t next = std::min(text.find('\n'), text.size() - 1) + 1;
-    lines.push_back(text.substr(0, next));
-    text.remove_prefix(next);
-  }
-  return lines;
-}
 
 /// A line that stays, goes or comes; `old_at` and `new_at`: lines before it on either side.
 struct DiffStep {
@@ -93,7 +85,7 @@ std::string hunk(const std::vector<DiffStep>& steps, std::size_t begin, std::siz
 std::string unified_diff(const DiffSide& before, const DiffSide& after) {
   if (before.text == after.text) return {};
   constexpr std::size_t around = 3;
-  const auto steps = steps_of(lines_of(before.text), lines_of(after.text));
+  const auto steps = steps_of(whole_lines(before.text), whole_lines(after.text));
   std::string text = fmt::format("--- {}\n+++ {}\n", before.name, after.name);
   for (std::size_t at = 0; at < steps.size();) {
     if (steps[at].kind == ' ') {

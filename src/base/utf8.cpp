@@ -44,6 +44,17 @@ std::size_t utf8_length(std::string_view text, std::size_t at) {
   return overlong || beyond ? 0 : length;
 }
 
+std::string with_valid_utf8(std::string_view text) {
+  std::string valid;
+  valid.reserve(text.size());
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = utf8_length(text, i);
+    valid.append(length == 0 ? "?" : text.substr(i, length));
+    i += std::max<std::size_t>(length, 1);
+  }
+  return valid;
+}
+
 std::uint32_t code_point(std::string_view text, std::size_t at, std::size_t length) {
   constexpr std::array<unsigned, 5> first_bits{0, 0x7F, 0x1F, 0x0F, 0x07};
   std::uint32_t code = byte_at(text, at) & first_bits[length];

@@ -35,20 +35,6 @@ void cd(Shell& shell, const Arguments& argv) {
   if (back || to != "-") shell.change_folder(target);
 }
 
-void pushd(Shell& shell, const Arguments& argv) {
-  auto& stack = shell.state().variables["DIRSTACK"].items;
-  stack.push_back(literal(std::string(tree_root) + "/" + shell.state().cwd, nullptr));
-  cd(shell, argv);
-}
-
-void popd(Shell& shell, const Arguments&) {
-  auto& stack = shell.state().variables["DIRSTACK"].items;
-  if (stack.empty()) return;
-  const Text to = stack.back();
-  stack.pop_back();
-  shell.change_folder(to);
-}
-
 void source(Shell& shell, const Arguments& argv) {
   if (argv.size() < 2) return;
   const auto text = plain(argv[1].text);
@@ -255,8 +241,6 @@ const std::map<std::string_view, Builtin>& builtins() {
   static const std::map<std::string_view, Builtin> table{
       {"cd", cd},
       {"chdir", cd},
-      {"pushd", pushd},
-      {"popd", popd},
       {"source", source},
       {".", source},
       {"eval", eval},
@@ -265,8 +249,6 @@ const std::map<std::string_view, Builtin>& builtins() {
       {"shift", shift},
       {"unset", unset},
       {"read", read},
-      {"mapfile", read},
-      {"readarray", read},
       {"let", let},
       {"getopts", getopts},
       {"test", test},
@@ -300,7 +282,7 @@ const std::map<std::string_view, Builtin>& builtins() {
 
 bool run_builtin(Shell& shell, const Arguments& argv) {
   const auto found = builtins().find(written(argv.front().text));
-  if (found == builtins().end()) return false;
+  if (found == builtins().end() || !is_modelled(found->first)) return false;
   shell.state().status = Truth::yes;
   found->second(shell, argv);
   return true;

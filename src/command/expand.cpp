@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "command/paths.hpp"
 #include "command/pattern.hpp"
 
@@ -55,12 +56,9 @@ void Expander::add_literal(std::string text, Quoting quoting, Parts& into) {
 void Expander::add_lines(std::string_view text, Quoting quoting, Parts& into) {
   if (!several_lines_ || !around_.place_of) return add_literal(std::string(text), quoting, into);
   const PlacePtr use = use_;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto end = std::min(text.find('\n', at), text.size() - 1) + 1;
-    const auto line = text.substr(at, end - at);
+  for (const std::string_view line : whole_lines(text)) {
     if (PlacePtr own = around_.place_of(line)) use_ = std::move(own);
     add_literal(std::string(line), quoting, into);
-    at = end;
   }
   use_ = use;
 }

@@ -176,6 +176,7 @@ class Reader {
   }
 
   bool console_script(std::string_view name) {
+    if (!is_modelled("console script")) return false;
     const auto entry = command::console_script(context_.tree, name);
     if (!entry) {
       made_.script = installed_script(context_.tree, name);

@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "command/paths.hpp"
+#include "command/programs.hpp"
 #include "command/shell.hpp"
 
 namespace schedmate::command {
@@ -31,64 +32,6 @@ Text echo(Shell&, const Arguments& argv) {
   }
   if (ends_line) append(all, literal("\n", argv[0].use));
   return all;
-}
-
-/// "%04d" of a number; "" when it is another kind of format.
-std::string padded(std::string_view flags, char kind, const std::string& text) {
-  constexpr int unknown_width = 0;
-  const int width = parse_number<int>(flags).value_or(unknown_width);
-  const auto number = shell_number(text);
-  if (kind != 'd' || width <= unknown_width || width > 30 || !number) return {};
-  const std::int64_t value = number.value_or(0);
-  return flags.starts_with('0') ? fmt::format("{:0{}}", value, width)
-                                : fmt::format("{:{}}", value, width);
-}
-
-/// %s, %d and plain text; anything else is not known.
-Text print_format(Shell& shell, const Arguments& argv) {
-  std::size_t at = 1;
-  std::string variable;
-  if (word_at(argv, at) == "-v") {
-    variable = word_at(argv, 2);
-    at = 3;
-  }
-  const auto format = at < argv.size() ? plain(argv[at].text) : std::nullopt;
-  Text made;
-  std::size_t next = at + 1;
-  bool good = format.has_value();
-  for (std::size_t i = 0; good && i < format->size(); ++i) {
-    const char c = (*format)[i];
-    const char after = i + 1 < format->size() ? (*format)[i + 1] : '\0';
-    if (c == '\\') {
-      append(made, literal(after == 'n'   ? "\n"
-                           : after == 't' ? "\t"
-                                          : std::string(1, after),
-                           argv[at].use));
-      ++i;
-    } else if (c == '%' && (after == 's' || after == 'd' || after == 'i')) {
-      if (next < argv.size()) append(made, argv[next++].text);
-      ++i;
-    } else if (c == '%' && after == '%') {
-      append(made, literal("%", argv[at].use));
-      ++i;
-    } else if (c == '%') {
-      const std::size_t end = std::min(format->find_first_of("sdfgeixc", i), format->size() - 1);
-      const auto flags = std::string_view(*format).substr(i + 1, end - i - 1);
-      const auto text = padded(flags, (*format)[end], word_at(argv, next));
-      good = !text.empty() && next < argv.size();
-      if (!good) break;
-      append(made, literal(text, place_of(argv[next].text)));
-      ++next;
-      i = end;
-    } else {
-      append(made, literal(std::string(1, c), argv[at].use));
-    }
-  }
-  good = good && next >= argv.size();
-  if (!good) made = not_known(argv);
-  if (variable.empty()) return made;
-  shell.state().variables[variable].items = {good ? made : unknown("$" + variable, argv[0].use)};
-  return {};
 }
 
 Text cat(Shell& shell, const Arguments& argv) {
@@ -232,7 +175,6 @@ bool run_printer(Shell& shell, const Arguments& argv) {
   using Printer = Text (*)(Shell&, const Arguments&);
   static const std::map<std::string_view, Printer> table{
       {"echo", echo},
-      {"printf", print_format},
       {"cat", cat},
       {"dirname", folder_or_base},
       {"basename", folder_or_base},
@@ -244,12 +186,6 @@ bool run_printer(Shell& shell, const Arguments& argv) {
       {"scontrol", list_hosts},
       {"wc", run_filter},
       {"tr", run_filter},
-      {"cut", run_filter},
-      {"head", run_filter},
-      {"tail", run_filter},
-      {"awk", run_filter},
-      {"sort", run_filter},
-      {"expr", run_filter},
       {"bc", run_filter},
       {"date", [](Shell&, const Arguments& a) { return not_known(a); }},
       {"nproc", [](Shell&, const Arguments& a) { return not_known(a); }},
@@ -257,12 +193,13 @@ bool run_printer(Shell& shell, const Arguments& argv) {
   };
   const auto name = written(argv.front().text);
   if (shell.is_captured() && (name == "python" || name == "python3")) {
-    const auto count = device_count(shell, argv);
+    const auto count =
+        is_modelled("python device count") ? device_count(shell, argv) : std::nullopt;
     if (count) shell.print(*count);
     if (count) return true;
   }
   const auto found = table.find(name);
-  if (found == table.end()) return false;
+  if (found == table.end() || !is_modelled(name)) return false;
   shell.state().status = name == "nvidia-smi" ? Truth::unknown : Truth::yes;
   shell.print(found->second(shell, argv));
   return true;

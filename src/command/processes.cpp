@@ -101,7 +101,9 @@ void keep_settings(const ProgramCall& call, LaunchContext& context) {
 
 void apply_accelerate(const ProgramCall& call, LaunchContext& context) {
   auto& made = context.made;
-  if (const Word* file = value_of(call, {"config-file"})) read_accelerate_config(*file, context);
+  const Word* const config = value_of(call, {"config-file"});
+  if (config != nullptr && is_modelled("accelerate config"))
+    read_accelerate_config(*config, context);
   if (const Word* file = value_of(call, {"deepspeed-config-file"}))
     read_accelerate_config(*file, context);
   keep_settings(call, context);

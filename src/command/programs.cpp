@@ -265,7 +265,7 @@ class Reader {
 std::optional<ProgramCall> read_as(std::string_view name, std::span<const Word> argv,
                                    std::size_t next) {
   for (const auto& program : programs) {
-    if (!has_word(program.names, name)) continue;
+    if (!has_word(program.names, name) || !is_modelled(name)) continue;
     ProgramCall call;
     call.program = &program;
     call.name = name;
@@ -313,6 +313,8 @@ std::optional<ProgramCall> read_module(std::string_view module, std::span<const 
                call->program->role == Role::tasks);
   return fits ? call : std::nullopt;
 }
+
+[[gnu::weak]] bool is_modelled(std::string_view) { return true; }
 
 std::string_view program_name(const Word& word) { return base_name(word.text); }
 

@@ -101,7 +101,7 @@ bool Shell::run_nested(std::span<const Word> argv, Environment env) {
   const auto program = program_name(inner.front());
   const auto file = is_shell(program) ? std::nullopt : shell_file(*this, inner.front(), false);
   const bool shell_text = is_shell(program);
-  const bool submits = program == "sbatch" || program == "make";
+  const bool submits = (program == "sbatch" || program == "make") && is_modelled(program);
   if (!shell_text && !file && !submits) return false;
   in_subshell([&] {
     state_.request = request;

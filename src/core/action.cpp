@@ -120,6 +120,11 @@ std::vector<std::string> targets_of(const ActionCall& call) {
   return {};
 }
 
+bool carries_mark(std::string_view text, std::string_view mark) {
+  return !mark.empty() && text.starts_with(mark) &&
+         (text.size() == mark.size() || text[mark.size()] == ' ');
+}
+
 bool may_become(const Action& action, ActionState next) {
   using enum ActionState;
   const ActionState from = action.state();

@@ -182,6 +182,19 @@ Facts read_document(const json& document) {
   return facts;
 }
 
+Result<Facts> read_checked(const json& document) {
+  if (document.is_discarded() || !document.is_object()) {
+    return fail(ErrorCode::invalid, "facts: the text is not a JSON object; it may have been cut");
+  }
+  if (text_at(document, "schema") != "schedmate.facts.v1") {
+    return fail(ErrorCode::invalid,
+                fmt::format("facts: schema '{}' instead of schedmate.facts.v1; it was written by "
+                            "another version of schedmate",
+                            text_at(document, "schema")));
+  }
+  return read_document(document);
+}
+
 }  // namespace
 
 std::span<const std::string_view> fact_fields() { return fields; }
@@ -247,17 +260,9 @@ std::string facts_json(const Facts& facts, FactsDetail detail) {
 }
 
 Result<Facts> read_facts_json(std::string_view text) {
-  const json document = json::parse(text, nullptr, false);
-  if (document.is_discarded() || !document.is_object()) {
-    return fail(ErrorCode::invalid, "facts: the text is not a JSON object; it may have been cut");
-  }
-  if (text_at(document, "schema") != "schedmate.facts.v1") {
-    return fail(ErrorCode::invalid,
-                fmt::format("facts: schema '{}' instead of schedmate.facts.v1; it was written by "
-                            "another version of schedmate",
-                            text_at(document, "schema")));
-  }
-  return read_document(document);
+  return read_checked(json::parse(text, nullptr, false));
 }
+
+Result<Facts> read_facts_document(const Document& document) { return read_checked(json(document)); }
 
 }  // namespace schedmate

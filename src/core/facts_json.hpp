@@ -31,6 +31,7 @@ enum class FactsDetail : bool { found, with_rejected };  ///< or also the candid
 /// The reverse of it. Fields that are new to us are kept among the facts. Errors:
 /// invalid when the text is no such document.
 [[nodiscard]] Result<Facts> read_facts_json(std::string_view text);
+[[nodiscard]] Result<Facts> read_facts_document(const Document& document);
 
 /// "128", "true", "AdamW", "200 epochs"; "" for an unknown value.
 [[nodiscard]] std::string value_text(const FactValue& value);

@@ -66,7 +66,7 @@ TEST_CASE("memory follows the entries that are there, not those that were") {
   for (std::uint32_t i = 1000; i < 3'000'000; ++i) {
     map[job(i)] = 1;
     if (i >= 2000) map.erase(job(i - 1000));
-    most = std::max(most, map.capacity());
+    if (i % 256 == 0) most = std::max(most, map.capacity());  // a page is new: it looks at all
   }
   CHECK(most <= 7 * 256);  // 1000 in a row, the old one, a spare page
   CHECK(map.at(job(5)) == 1);

@@ -12,7 +12,9 @@
 #include "daemon/first_forecasts.hpp"
 #include "daemon/forecasts.hpp"
 #include "daemon/history.hpp"
+#include "daemon/history_ends.hpp"
 #include "daemon/probe_desk.hpp"
+#include "daemon/worker_desk.hpp"
 #include "http/events.hpp"
 #include "http/metrics.hpp"
 #include "http/request.hpp"
@@ -47,6 +49,8 @@ struct State {
   const ProbeDesk* desk = nullptr;     ///< null: probes are not heard
   std::int64_t wall_s = 0;             ///< since 1970, by this machine's clock
   bool starts_jobs = false;            ///< the cluster starts none itself
+  HistoryEnds ends{};                  ///< of jobs
+  WorkerDesk::Counts readings{};       ///< for which workers are configured
   std::string trouble{};  ///< why the cluster is not seen, so all this is old; "": it is
 };
 

@@ -229,7 +229,10 @@ std::optional<Document> whole_job(const http::Request& request, const State& sta
   if (const auto held_up = held_up_by(seen, state); !held_up.empty()) made["held_up_by"] = held_up;
   if (const live::Ordering* const ordering = state.loop.ordering())
     if (const auto place = ordering->place(attempt->number))
-      made["order"] = {{"now", place->now}, {"would_be", place->would_be}, {"of", place->of}};
+      made["order"] = {{"now", place->now},
+                       {"would_be", place->would_be},
+                       {"of", place->of},
+                       {"start_s", start_if_ordered(state.forecast, seen.id)}};
   if (state.desk != nullptr)
     if (const auto* const use = state.desk->probes().use_of(seen))
       made["use"] = probe::use_document(*use);

@@ -28,6 +28,16 @@ Document lost_of(const live::GpuTime& time) {
 constexpr const char* used_method =
     "GPUs times run time of attempts that have ended, on the day of their end";
 
+Document idle_of(const live::GpuTime& time) {
+  return {
+      {"gpu_h", hours(time.sampled.idle_gpu_s)},
+      {"sampled_gpu_h", hours(time.sampled.gpu_s)},
+      {"method",
+       "part of what was used: time between two samples of a job's GPU, at most two intervals of "
+       "its probe apart, that both show 0 %. What samples do not cover is not counted; work "
+       "that begins and ends between two samples is not seen"}};
+}
+
 /// What an action has saved is what would have happened without it. That is known of one only.
 Document saved_of(const live::GpuTime& time) {
   return Document::array(
@@ -51,6 +61,7 @@ Document day_of(live::Ledger::Day day, const live::GpuTime& time) {
   row.erase("day_s");
   row["used_gpu_h"] = hours(time.used_gpu_s);
   row["lost_gpu_h"] = hours(time.lost_gpu_s());
+  row["idle_gpu_h"] = hours(time.sampled.idle_gpu_s);
   row["saved_gpu_h"] = hours(time.repeats.gpu_s);
   return row;
 }
@@ -80,6 +91,7 @@ http::Reply ledger_reply(const http::Request& request, const State& state) {
   made["used_method"] = used_method;
   made["jobs"] = sum.jobs;
   made["lost"] = lost_of(sum);
+  made["idle"] = idle_of(sum);
   made["saved"] = saved_of(sum);
   made["days"] = std::move(days);
   return http::json_reply(made);

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <variant>
+#include <vector>
 
 #include "daemon/cluster.hpp"
 #include "daemon/forecasts.hpp"
@@ -33,6 +34,10 @@ struct Learned {
   std::uint64_t loop;  ///< which one asked
   live::Studied studied;
 };
-using Arrival = std::variant<live::Event, Visit, Reported, Advanced, Foreseen, Learned>;
+struct PastRead {
+  std::uint64_t loop;         ///< which one it is for
+  std::vector<SeenJob> runs;  ///< of the history
+};
+using Arrival = std::variant<live::Event, Visit, Reported, Advanced, Foreseen, Learned, PastRead>;
 
 }  // namespace schedmate::daemon

@@ -96,14 +96,6 @@ Result<std::shared_ptr<const Replay>> read_replay(const Settings& settings) {
   return made;
 }
 
-Result<SlurmCluster> read_slurm(const Settings& settings) {
-  if (settings.text("cluster.slurm.via") == "libslurm")
-    return fail(ErrorCode::unsupported,
-                "setting cluster.slurm.via: libslurm is not there yet; cli (as auto) asks Slurm by "
-                "its command line");
-  return SlurmCluster{settings.text("cluster.slurm.conf")};
-}
-
 /// Where the cluster starts jobs itself, a policy only says who needs less.
 Result<void> can_order(const Scheduler& scheduler, const std::string& spec) {
   if (scheduler.expected_work != nullptr) return {};
@@ -136,17 +128,42 @@ Result<void> check_span(const Settings& settings) {
       fmt::format("setting order.span: '{}': auto, or a whole number from 1 to {}", text, most));
 }
 
+/// All but what is expected of jobs.
+Result<live::Ordering::Setup> read_ordering(const Settings& settings) {
+  live::Ordering::Setup made;
+  made.span = span_of(settings);
+  made.least_work = static_cast<double>(settings.whole("order.least_work_s"));
+  made.most_work = static_cast<double>(settings.whole("order.most_work_s"));
+  made.ageing = Seconds(settings.whole("order.ageing_s"));
+  if (made.least_work >= 1 && made.most_work > made.least_work && made.ageing >= Seconds(1))
+    return made;
+  return fail(ErrorCode::invalid,
+              "setting order.least_work_s: at least 1 and less than order.most_work_s; "
+              "order.ageing_s: at least 1");
+}
+
 std::shared_ptr<const PackingTables> packing_of(const Configuration& configuration) {
   return configuration.replay == nullptr ? nullptr : configuration.replay->trace.packing;
 }
 
-/// What the policy knows of a job's length: the user's past runs in the pool.
+/// As far as a policy is made for it. Nodes of a Slurm or a Ray are not known yet; who starts
+/// nothing needs none, and lends none from a partition of one.
+ClusterSpec cluster_of(const Configuration& configuration) {
+  if (configuration.replay != nullptr) return configuration.replay->cluster;
+  PartitionSpec main;
+  main.name = "main";
+  main.nodes = 1;
+  return {configuration.ray ? std::vector{main} : std::vector<PartitionSpec>()};
+}
+
+/// What the policy knows of a job's length: by default the user's past runs in the pool.
 Result<void> make_loop(const Settings& settings, Configuration& configuration) {
   if (auto span = check_span(settings); !span) return span;
-  // A Slurm's nodes are not known yet; who starts nothing there needs none.
-  const ClusterSpec cluster = configuration.slurm ? ClusterSpec() : configuration.replay->cluster;
+  const bool is_replay = configuration.replay != nullptr;
+  const ClusterSpec cluster = cluster_of(configuration);
+  const bool starts_jobs = is_replay ? !configuration.replay->host : configuration.ray.has_value();
   const std::string spec = settings.text("order.policy");
-  auto scheduler = read_policy("order.policy", spec, cluster);
+  auto scheduler = read_policy("order.policy", spec, cluster, "last_k");
   if (!scheduler) return tl::unexpected(scheduler.error());
   if (scheduler->handler)
     return fail(ErrorCode::unsupported,
@@ -154,7 +171,7 @@ Result<void> make_loop(const Settings& settings, Configuration& configuration) {
                             "mode.recover; name the policy without +fh",
                             spec));
   scheduler->advice.clear();  // it comes with each job, as its code is read
-  auto estimator = make_estimator(*scheduler, "last_k", {});
+  auto estimator = make_estimator(*scheduler, "", {});
   if (!estimator) return of_setting("order.policy", estimator.error());
   const Estimator ordered = *estimator;
   const ClusterSpec nodes = replay::with_profiler(cluster, *scheduler);
@@ -174,10 +191,13 @@ Result<void> make_loop(const Settings& settings, Configuration& configuration) {
       if (partition.name == name) setup.round = partition.round;
     return setup;
   };
-  if (configuration.slurm || configuration.replay->host)
+  if (!starts_jobs)
     if (auto orders = can_order(*scheduler, spec); !orders) return orders;
-  configuration.loop.ordering = live::Ordering::Setup{
-      .work = scheduler->expected_work, .estimator = ordered, .span = span_of(settings)};
+  auto ordering = read_ordering(settings);
+  if (!ordering) return tl::unexpected(ordering.error());
+  ordering->work = scheduler->expected_work;
+  ordering->estimator = ordered;
+  configuration.loop.ordering = std::move(*ordering);
   configuration.usual_span = settings.text("order.span") == "auto";
   configuration.scheduler = std::move(*scheduler);
   return {};
@@ -213,6 +233,9 @@ live::Settings acting(const Settings& settings) {
                .breaker_pct = settings.whole("caps.breaker_pct"),
                .burst = settings.whole("caps.burst")};
   made.waits.witness = Seconds(settings.whole("recover.witness_wait_s"));
+  const auto operators = settings.names("access.operators");
+  made.chief = operators.empty() ? "" : operators.front();
+  made.waits.return_after = Seconds(settings.whole("recover.return_after_s"));
   made.waits.hung_restart = Seconds(settings.whole("recover.hung_restart_s"));
   // It may wait as long as it may run.
   made.waits.test = 2 * Seconds(settings.whole("recover.test_timeout_s"));
@@ -270,15 +293,89 @@ bool is_name(std::string_view text) {
   });
 }
 
+/// NODE=PARTITION each.
+Result<void> read_partitions(const Settings& settings, ray_live::Options& options) {
+  constexpr std::string_view key = "cluster.ray.partitions";
+  for (const std::string& text : settings.names(key)) {
+    const std::size_t sign = text.find('=');
+    const std::string partition = sign == std::string::npos ? "" : text.substr(sign + 1);
+    if (sign == 0 || !is_name(partition))
+      return fail(ErrorCode::invalid,
+                  fmt::format("setting {}: '{}': NODE=PARTITION is expected", key, text));
+    options.partitions[text.substr(0, sign)] = partition;
+  }
+  return {};
+}
+
+Result<Ray> read_ray(const Settings& settings, const std::string& state_dir) {
+  auto url = llm::parse_url(settings.text("cluster.ray.address"));
+  if (!url) return of_setting("cluster.ray.address", url.error());
+  Ray made{.address = std::move(*url), .token = {}, .options = {}};
+  constexpr std::string_view token_key = "cluster.ray.token_file";
+  if (const std::string path = settings.text(token_key); !path.empty()) {
+    auto token = ray_live::read_token(path);
+    if (!token) return of_setting(token_key, token.error());
+    made.token = std::move(*token);
+  }
+  ray_live::Options& options = made.options;
+  options.start = {.pin = settings.text("cluster.ray.pin"),
+                   .python = settings.text("cluster.ray.python"),
+                   .gpu_resource = settings.text("cluster.ray.gpu_resource"),
+                   .ends = settings.text("cluster.ray.ends"),
+                   .by_driver = settings.text("cluster.ray.starts") == "driver"};
+  if (options.start.by_driver && made.address.secure)
+    return fail(
+        ErrorCode::invalid,
+        "setting cluster.ray.starts: a driver is asked without TLS, and cluster.ray.address "
+        "is one with it: use jobs_api");
+  if (options.start.pin.empty() || options.start.python.empty() ||
+      options.start.gpu_resource.empty())
+    return fail(ErrorCode::invalid,
+                "settings cluster.ray.pin, python and gpu_resource: none of them may be empty");
+  if (!options.start.ends.empty() && !options.start.ends.starts_with('/'))
+    return fail(ErrorCode::invalid,
+                fmt::format("setting cluster.ray.ends: '{}' must be an absolute path, the same on "
+                            "all nodes",
+                            options.start.ends));
+  options.log_folder = settings.text("cluster.ray.logs");
+  if (options.log_folder.empty()) options.log_folder = state_dir + "/ray-logs";
+  options.start_window = Seconds(settings.whole("cluster.ray.start_window_s"));
+  if (auto read = read_partitions(settings, options); !read) return tl::unexpected(read.error());
+  return made;
+}
+
+Result<void> read_kind(const Settings& settings, Configuration& made) {
+  const std::string kind = settings.text("cluster.connector");
+  if (kind == "slurm") {
+    made.slurm = {.conf = settings.text("cluster.slurm.conf"),
+                  .via = settings.text("cluster.slurm.via"),
+                  .module = settings.text("cluster.slurm.module"),
+                  .node_care = {.test_command = settings.text("recover.test_command"),
+                                .test_timeout = Seconds(settings.whole("recover.test_timeout_s")),
+                                .spares = settings.text("cluster.slurm.spares")}};
+  } else if (kind == "ray") {
+    auto ray = read_ray(settings, made.state_dir);
+    if (!ray) return tl::unexpected(ray.error());
+    made.ray = std::move(*ray);
+  } else {
+    auto replay = read_replay(settings);
+    if (!replay) return tl::unexpected(replay.error());
+    made.replay = std::move(*replay);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Scheduler> read_policy(std::string_view key, std::string_view spec,
-                              const ClusterSpec& cluster) {
+                              const ClusterSpec& cluster, std::string_view usual_estimator) {
   const std::size_t colon = std::min(spec.find(':'), spec.size());
   PolicyOptions options;
   if (colon < spec.size()) options.add_defaults(spec.substr(colon + 1));
+  std::string estimator = options.take_text("estimate", usual_estimator);
   auto made = make_scheduler(spec.substr(0, colon), {cluster}, std::move(options));
   if (!made) return of_setting(key, made.error());
+  if (!estimator.empty()) made->estimator = std::move(estimator);
   return made;
 }
 
@@ -291,18 +388,11 @@ Result<Configuration> configure(const settings::Session& session) {
     return fail(ErrorCode::invalid,
                 "setting cluster.name: letters, digits, '-', '.' and '_', at most 64");
   made.writer = fmt::format("{}:{}", session.environment.host, ::getpid());
-  if (settings.text("cluster.connector") == "slurm") {
-    auto slurm = read_slurm(settings);
-    if (!slurm) return tl::unexpected(slurm.error());
-    made.slurm = std::move(*slurm);
-  } else {
-    auto replay = read_replay(settings);
-    if (!replay) return tl::unexpected(replay.error());
-    made.replay = std::move(*replay);
-  }
+  if (auto kind = read_kind(settings, made); !kind) return tl::unexpected(kind.error());
   if (auto loop = make_loop(settings, made); !loop) return tl::unexpected(loop.error());
   made.loop.settings = acting(settings);
   made.loop.profile = uses_of(made.replay);
+  made.loop.lives.follow = Seconds(settings.whole("recover.follow_s"));
   made.loop.lives.queue.most_out = 4096;  // few are read at a time, equal ones together
   made.poll = std::chrono::milliseconds(settings.whole("cluster.poll_ms"));
   made.http = doors(settings);

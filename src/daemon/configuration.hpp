@@ -13,8 +13,11 @@
 #include "daemon/notices.hpp"
 #include "http/options.hpp"
 #include "live/loop.hpp"
+#include "llm/http.hpp"
+#include "ray_live/cluster.hpp"
 #include "replay/bad_nodes.hpp"
 #include "settings/session.hpp"
+#include "slurm_live/site.hpp"
 
 namespace schedmate::daemon {
 
@@ -28,17 +31,24 @@ struct Replay {
   Estimator host_estimates{};
 };
 
-/// A Slurm beside which the daemon runs.
-struct SlurmCluster {
-  std::string conf;  ///< slurm.conf of its programs; "": as they find it
+struct Ray {
+  llm::Url address;
+  std::string token;
+  ray_live::Options options;
 };
 
 struct Configuration {
   settings::Session session;  ///< that all this is from
   std::string state_dir;
   std::string writer;                    ///< HOST:PID, of the journal
-  std::shared_ptr<const Replay> replay;  ///< null: the cluster is a Slurm
-  std::optional<SlurmCluster> slurm{};
+  std::shared_ptr<const Replay> replay;  ///< null: the cluster is a Ray or a Slurm
+  std::optional<Ray> ray{};
+  struct {
+    std::string conf{};  ///< of Slurm's programs; "": as they find it
+    std::string via{};   ///< auto, cli, libslurm
+    std::string module{};
+    slurm_live::NodeCare node_care{};
+  } slurm{};
   live::LoopOptions loop;
   Scheduler scheduler;      ///< of the loop's pools
   bool usual_span = false;  ///< order.span = "auto": as is usual for the cluster
@@ -50,9 +60,11 @@ struct Configuration {
   std::string probe_secret;  ///< "": probes are not heard
 };
 
-/// A policy as a setting names it, NAME[:key=value,...]. Errors: name the setting.
+/// A policy as a setting names it, NAME[:key=value,...]. Its estimator is what `estimate` says,
+/// else the usual one, else its row's. Errors: name the setting.
 [[nodiscard]] Result<Scheduler> read_policy(std::string_view key, std::string_view spec,
-                                            const ClusterSpec& cluster);
+                                            const ClusterSpec& cluster,
+                                            std::string_view usual_estimator = "");
 
 /// Reads the trace and makes the policy. Errors: invalid, not_found, unsupported: what is wrong and
 /// which setting says so.

@@ -20,12 +20,14 @@
 #include "daemon/foresight.hpp"
 #include "daemon/health.hpp"
 #include "daemon/history.hpp"
+#include "daemon/kept_logs.hpp"
 #include "daemon/kept_uses.hpp"
 #include "daemon/look_door.hpp"
 #include "daemon/memory.hpp"
 #include "daemon/probe_desk.hpp"
 #include "daemon/readings.hpp"
 #include "daemon/requests.hpp"
+#include "daemon/step_desk.hpp"
 #include "daemon/studies.hpp"
 #include "daemon/turns.hpp"
 #include "daemon/worker.hpp"
@@ -61,6 +63,8 @@ class Daemon {
         reach_cluster(configuration_, surroundings_.clock, surroundings_.user_name(::geteuid()));
     if (!cluster) return tl::unexpected(cluster.error());
     cluster_ = std::move(*cluster);
+    for (const std::string& note : cluster_.notes) surroundings_.report(note);
+    asked_.read_by(cluster_.script, cluster_.steps);
     now_ = cluster_.now;
     restore_uses(desk_.probes(), configuration_.state_dir);
     if (auto began = begin(); !began) return began;
@@ -93,18 +97,19 @@ class Daemon {
         fmt::format("{}.{}", options.settings.cluster, past.kept.at(instance_key));
     if (options.ordering && configuration_.usual_span)
       options.ordering->span = cluster_.span.value_or(options.ordering->span);
-    health_.lacks(fit_to(cluster_.abilities, Notices(configuration_.notices), options));
+    health_.lacks(fit_to(cluster_, Notices(configuration_.notices), options));
     options.poll = Seconds(0);
-    options.profile = [this, told = std::move(options.profile)](const SeenJob& job) {
-      const Profile* const known = told ? told(job) : nullptr;
-      return known != nullptr ? known : desk_.probes().profile(job);
-    };
+    desk_.answer(options, surroundings_.clock);
     texts_ = {};
     loop_ = std::make_unique<live::Loop>(std::move(options), past, now_);
     ++loops_;
     if (cluster_.remember)
       for (const auto& [id, attempt] : loop_->jobs().all())
         connector_.ask([this, job = attempt.seen] { cluster_.remember(job); });
+    if (loop_->ordering() != nullptr)
+      foresight_.read_past(now_, [this, loop = loops_](std::vector<SeenJob> runs) {
+        inbox_.put(PastRead{loop, std::move(runs)});
+      });
     return {};
   }
 
@@ -125,10 +130,7 @@ class Daemon {
     options.events = events_;
     options.handler = [this, ui = configuration_.ui_folder](http::Request request,
                                                             http::Answer answer) {
-      if (auto page = page::reply_to(request, ui)) {
-        answer(std::move(*page));
-        return;
-      }
+      if (auto page = page::reply_to(request, ui)) return (void)answer(std::move(*page));
       auto shared = std::make_shared<http::Answer>(std::move(answer));
       if (request.route->name == http::RouteName::probe)
         hear(request, shared);
@@ -191,6 +193,8 @@ class Daemon {
             desk_.is_open() ? &desk_ : nullptr,
             seconds_of(surroundings_.clock.wall()),
             cluster_.abilities.lack(ActionKind::start).empty(),
+            studies_.ends(),
+            readings_.of_workers(),
             health_.trouble()};
   }
 
@@ -206,8 +210,9 @@ class Daemon {
     if (now - measured_ < often) return;
     measured_ = now;
     texts_.keep_at_most(loop_->jobs().all().size());
-    constexpr std::uint64_t rarely = 120;
-    if (++measures_ % rarely == 0) {
+    constexpr std::uint64_t seldom = 20, rarely = 120;
+    if (++measures_ % seldom == 0) studies_.try_again();
+    if (measures_ % rarely == 0) {
       desk_.probes().keep_only(loop_->jobs());
       writer_.ask([kept = desk_.probes().kept(), folder = configuration_.state_dir] {
         (void)keep_uses(kept, folder);  // tried again in a minute
@@ -259,7 +264,8 @@ class Daemon {
     history_.note(*loop_, now_);
     const auto& host = cluster_.host;
     Listing& listing = *std::get<live::Listed>(event).listing;
-    if (!foresight_.foresee(listing, host ? *host : configuration_.scheduler))
+    if (!foresight_.foresee(listing, {host ? *host : configuration_.scheduler, cluster_.half_life,
+                                      [this] { return wishes_of(*loop_); }}))
       connector_.ask([listing = std::move(listing)] {});  // it is large: freed where there is time
   }
 
@@ -269,6 +275,10 @@ class Daemon {
     surroundings_.report(error != nullptr
                              ? "does not see the cluster; what it shows is old: " + error->message
                              : "sees the cluster again");
+  }
+
+  void take(PastRead& past) {
+    if (past.loop == loops_) loop_->learn_past(past.runs);
   }
 
   void take(Learned& learned) {
@@ -366,9 +376,22 @@ class Daemon {
           [this, notices = Notices(configuration_.notices), call = std::move(call)] {
             inbox_.put(live::Event(live::Returned{call.action, notices.tell(call.call)}));
           });
-    connector_.ask([this, call = std::move(call)] {
-      inbox_.put(live::Event(
-          live::Returned{call.action, cluster_.connector->call(call.call, call_deadline)}));
+    const live::Attempt* const job = loop_->jobs().find(call.call.job);
+    if (call.call.kind == ActionKind::requeue_excluding && job != nullptr &&
+        readings_.client() != nullptr && cluster_.truncates_logs)
+      return logs_.keep(job->seen, *readings_.client(), [this, call] { make(call); });
+    make(call);
+  }
+  /// Any thread.
+  void make(const live::MakeCall& call) {
+    connector_.ask([this, call] {
+      inbox_.put(live::Event(live::Returned{
+          call.action, cluster_.connector->call(call.call, deadline_of(call.call))}));
+    });
+  }
+  void carry_out(live::EndTest& end) {
+    connector_.ask([this, token = std::move(end.token)] {
+      (void)cluster_.connector->end_test(token, call_deadline);
     });
   }
   void carry_out(live::List& list) {
@@ -381,7 +404,7 @@ class Daemon {
   }
   /// It may take long: time goes on meanwhile.
   void carry_out(live::Examine& examine) {
-    studies_.make(loops_, examine.study, readings_.client());
+    asked_.make(loops_, std::move(examine.study), readings_.asker());
   }
   void carry_out(live::Answer& answer) {
     const auto found = asking_.find(answer.number);
@@ -461,7 +484,9 @@ class Daemon {
   Studies studies_{configuration_.session, [this](std::uint64_t loop, live::Studied studied) {
                      inbox_.put(Learned{loop, std::move(studied)});
                    }};
-  Readings readings_{configuration_.reader, configuration_.session};
+  KeptLogs logs_{configuration_.state_dir};
+  Readings readings_{configuration_.reader, configuration_.session, surroundings_.report};
+  StepDesk asked_{studies_};
   Archive archive_{configuration_.session, journal::journal_path(configuration_.state_dir)};
 };
 

@@ -2,22 +2,16 @@
 #include "daemon/findings.hpp"
 
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
+#include "base/document_value.hpp"
 #include "service/redaction.hpp"
 
 namespace schedmate::daemon {
 namespace {
-
-std::optional<double> figure(const Document& value) {
-  if (!value.is_number()) return std::nullopt;
-  const auto number = value.get<double>();
-  return std::isfinite(number) ? std::optional(number) : std::nullopt;
-}
 
 std::uint64_t count(const Document& value) {
   return value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
@@ -26,8 +20,7 @@ std::uint64_t count(const Document& value) {
 /// Fit for people: it goes to screens and owners.
 std::string words(const Document& value) {
   constexpr std::size_t longest = 1000;
-  if (!value.is_string()) return {};
-  std::string text = service::safe_line(value.get<std::string>());
+  std::string text = service::safe_line(text_in(value));
   if (text.size() > longest) text.resize(longest);
   return text;
 }
@@ -46,11 +39,12 @@ Value named(const Document& word, Value last) {
 
 live::LogFound log_found(const Document& progress) {
   const Document& file = part(progress, "file");
-  return {.step = figure(part(progress, "step")),
-          .total_steps = figure(part(progress, "total_steps")),
-          .loss = figure(part(progress, "loss")),
-          .step_time_s = figure(part(progress, "step_time_s")),
-          .remaining_s = figure(part(progress, "remaining_s")),
+  return {.step = figure_in(part(progress, "step")),
+          .total_steps = figure_in(part(progress, "total_steps")),
+          .loss = figure_in(part(progress, "loss")),
+          .step_time_s = figure_in(part(progress, "step_time_s")),
+          .remaining_s = figure_in(part(progress, "remaining_s")),
+          .recent_step_s = figure_in(part(progress, "recent_step_time_s")),
           .file = count(part(file, "inode")),
           .bytes = count(part(file, "size"))};
 }
@@ -71,6 +65,12 @@ live::CauseFound cause_found(const Document& diagnosis) {
   if (const Document& nodes = part(diagnosis, "nodes"); nodes.is_array())
     for (const Document& node : nodes)
       if (node.is_string() && found.blamed.size() < most_nodes) found.blamed.push_back(words(node));
+  return found;
+}
+
+live::CauseFound failure_found(const Document& failure) {
+  live::CauseFound found = cause_found(part(failure, "diagnosis"));
+  found.step = log_found(part(failure, "progress")).step;
   return found;
 }
 

@@ -15,6 +15,9 @@ namespace schedmate::daemon {
 [[nodiscard]] live::LogFound log_found(const Document& progress);
 /// Of schedmate.diagnosis.v1.
 [[nodiscard]] live::CauseFound cause_found(const Document& diagnosis);
+/// Of a reader's answer: with the step that the log shows last, however the job was looked at
+/// before.
+[[nodiscard]] live::CauseFound failure_found(const Document& failure);
 [[nodiscard]] live::CodeFound code_found(const Advice& advice);
 
 }  // namespace schedmate::daemon

@@ -11,11 +11,13 @@ namespace {
 
 TEST_CASE("progress is taken as the reader gives it, with its file") {
   const live::LogFound found = log_found(Document::parse(R"({"step":120,"total_steps":500,
-    "loss":0.5,"step_time_s":1.25,"remaining_s":475,"file":{"inode":77,"size":4096}})"));
+    "loss":0.5,"step_time_s":1.25,"recent_step_time_s":1.5,"remaining_s":475,
+    "file":{"inode":77,"size":4096}})"));
   CHECK(found.step == 120);
   CHECK(found.total_steps == 500);
   CHECK(found.loss == 0.5);
   CHECK(found.step_time_s == 1.25);
+  CHECK(found.step_s_now() == 1.5);
   CHECK(found.remaining_s == 475);
   CHECK(found.file == 77);
   CHECK(found.bytes == 4096);
@@ -36,6 +38,16 @@ TEST_CASE("a diagnosis is taken as the reader gives it") {
   CHECK(Document::parse(found.document).at("component") == "nvlink");
 }
 
+TEST_CASE("a failure is a diagnosis and how far the job had come") {
+  const live::CauseFound found = failure_found(Document::parse(
+      R"({"diagnosis":{"class":"infrastructure","component":"gpu"},"progress":{"step":299}})"));
+  CHECK(found.judged);
+  CHECK(found.component == Component::gpu);
+  CHECK(found.step == 299);
+  CHECK(!Document::parse(found.document).contains("progress"));
+  CHECK(!failure_found(Document::parse(R"({"diagnosis":{},"progress":null})")).step);
+}
+
 TEST_CASE("what is missing or of another kind is not known") {
   for (const char* const text :
        {"null", "7", "[]", "{}", R"({"step":"x","file":7,"class":null,"nodes":{},"reason":[]})",
@@ -49,6 +61,7 @@ TEST_CASE("what is missing or of another kind is not known") {
     CHECK(cause.verdict == FailureClass::none);
     CHECK(cause.blamed.empty());
     CHECK(cause.reason.empty());
+    CHECK(!failure_found(document).judged);
   }
   CHECK(!cause_found(Document()).judged);
   // An unknown word never restarts anything.

@@ -5,9 +5,12 @@
 
 namespace schedmate::daemon {
 
-std::vector<std::string> fit_to(const Abilities& abilities, const Notices& notices,
+std::vector<std::string> fit_to(const Cluster& cluster, const Notices& notices,
                                 live::LoopOptions& options) {
-  std::vector<std::string> lacks;
+  const Abilities& abilities = cluster.abilities;
+  std::vector<std::string> lacks = cluster.lacks;
+  options.lives.keeps_scripts = cluster.script != nullptr;
+  options.ends_when_clear = cluster.ends_when_clear;
   const auto fit = [&](Mode& mode, const char* name, const std::string& lack) {
     if (lack.empty() || mode < Mode::approve) return;
     mode = Mode::shadow;
@@ -21,6 +24,8 @@ std::vector<std::string> fit_to(const Abilities& abilities, const Notices& notic
     fit(modes.recover, "mode.recover", no_drain);
   else if (!no_drain.empty() && modes.recover >= Mode::approve)
     lacks.push_back(fmt::format("mode.recover drains no nodes: {}", no_drain));
+  options.settings.can_test = abilities.lack(ActionKind::test_nodes).empty();
+  options.settings.can_release_spare = abilities.lack(ActionKind::release_spare).empty();
   if (abilities.lack(ActionKind::start).empty()) {
     options.ordering.reset();
     return lacks;

@@ -7,14 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "daemon/cluster.hpp"
 #include "daemon/notices.hpp"
 #include "live/loop.hpp"
 
 namespace schedmate::daemon {
 
 /// Where the cluster starts jobs itself nobody else does: SchedMate orders them. Modes of what
-/// cannot be done are shadow from here on; gives which and why, in words.
-[[nodiscard]] std::vector<std::string> fit_to(const Abilities& abilities, const Notices& notices,
+/// cannot be done are shadow from here on; gives which and why, in words, and what else it lacks.
+[[nodiscard]] std::vector<std::string> fit_to(const Cluster& cluster, const Notices& notices,
                                               live::LoopOptions& options);
 
 }  // namespace schedmate::daemon

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "daemon/order_effect.hpp"
 #include "queue/eta.hpp"
 
 namespace schedmate::daemon {
@@ -54,6 +56,16 @@ struct Pools {
   }
 };
 
+/// That of its nodes while it runs: lucid's profiler is another one than its jobs were submitted
+/// to.
+std::uint32_t pool_of(const SeenJob& job, const Pools& pools) {
+  if (job.phase == JobPhase::running && !job.nodes.empty())
+    if (const auto node = pools.node_numbers.find(job.nodes.front().node);
+        node != pools.node_numbers.end())
+      return node->second.first;
+  return pools.numbers.at(job.partition);
+}
+
 /// That wait or run, in order of submission.
 std::vector<const SeenJob*> present_jobs(const Listing& listing, const Pools& pools) {
   std::vector<const SeenJob*> present;
@@ -63,6 +75,41 @@ std::vector<const SeenJob*> present_jobs(const Listing& listing, const Pools& po
       present.push_back(&job);
   std::ranges::stable_sort(present, {}, &SeenJob::submitted);
   return present;
+}
+
+/// All but its name, and what the cluster's own scheduler makes of it.
+SnapshotJob snapshot_job(const SeenJob& job, const eta::Submitted& submitted, const Pools& pools) {
+  SnapshotJob row;
+  row.user = submitted.user;
+  row.pool = submitted.pool;
+  row.gpus = job.gpus;
+  row.submit = job.submitted;
+  row.started = submitted.start;
+  if (row.started) row.where = pools.where(job, row.pool);
+  row.kept_out = job.held;
+  row.order = job.order;
+  return row;
+}
+
+/// What a cluster with priorities of its own makes of it, and plans with; one without a limit runs
+/// as long as Slurm has it then.
+void take_rank(const Listing& listing, const SeenJob& job, std::map<std::string, double>& used,
+               SnapshotJob& row) {
+  constexpr Seconds year{365 * 86'400};
+  if (listing.ranks.empty()) return;
+  if (job.limit > Seconds(0)) row.limit = job.limit;
+  row.planned = row.limit.value_or(year);
+  const auto rank = listing.ranks.find(job.id);
+  if (rank == listing.ranks.end()) return;
+  row.rank = rank->second;
+  row.rank->used_gpu_s = used[job.user];
+}
+
+void take_wish(const Wishes& wishes, const SeenJob& job, Question& question) {
+  if (wishes.empty()) return;
+  const auto wish = wishes.find(job.id);
+  question.would_be.push_back(wish != wishes.end() ? wish->second
+                                                   : live::Ordering::WouldBe{job.order, true});
 }
 
 /// As queue::quantiles_document().
@@ -82,7 +129,19 @@ void Forecasts::note(const SeenJob& job) {
   if (past_.size() > most_past) past_.pop_front();
 }
 
-std::unique_ptr<Question> Forecasts::question(const Listing& listing) {
+/// By ended jobs of each user; what is long ago counts less.
+std::map<std::string, double> Forecasts::used_gpu_s(SimTime now) const {
+  std::map<std::string, double> used;
+  for (const Ended& each : past_) {
+    const FractionalSeconds ran = each.ended - each.started, ago = now - each.ended;
+    const double kept =
+        half_life_ == Seconds(0) ? 1 : std::exp2(-(ago / FractionalSeconds(half_life_)));
+    used[each.user] += each.gpus * ran.count() * kept;
+  }
+  return used;
+}
+
+std::unique_ptr<Question> Forecasts::question(const Listing& listing, const Wishes& wishes) {
   auto made = std::make_unique<Question>();
   const Pools pools(listing);
   const SimTime now = listing.now;
@@ -113,26 +172,22 @@ std::unique_ptr<Question> Forecasts::question(const Listing& listing) {
     const std::optional<SimTime> started =
         job->phase == JobPhase::running ? job->started : std::nullopt;
     const double ran_s = started ? static_cast<double>((now - *started).count()) : 0;
-    rows.push_back({{user_of(job->user), pools.numbers.at(job->partition), job->gpus,
-                     job->submitted, started, ran_s, false},
+    rows.push_back({{user_of(job->user), pool_of(*job, pools), job->gpus, job->submitted, started,
+                     ran_s, false},
                     job});
   }
   std::ranges::stable_sort(rows, {}, [](const Row& row) { return row.submitted.submit; });
   std::ranges::stable_sort(snapshot.past, {}, &PastSubmission::submit);
   for (const Row& row : rows) made->submitted.push_back(row.submitted);
+  std::map<std::string, double> used;
+  if (!listing.ranks.empty()) used = used_gpu_s(now);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].job == nullptr) continue;
     const SeenJob& job = *rows[i].job;
-    SnapshotJob& row = snapshot.jobs.emplace_back();
+    SnapshotJob& row = snapshot.jobs.emplace_back(snapshot_job(job, rows[i].submitted, pools));
     row.id = made->texts.emplace_back(job.id);
-    row.user = rows[i].submitted.user;
-    row.pool = rows[i].submitted.pool;
-    row.gpus = job.gpus;
-    row.submit = job.submitted;
-    row.started = rows[i].submitted.start;
-    if (row.started) row.where = pools.where(job, row.pool);
-    row.kept_out = job.held;
-    row.order = job.order;
+    take_rank(listing, job, used, row);
+    take_wish(wishes, job, *made);
     made->rows.push_back(i);
   }
   return made;
@@ -157,10 +212,22 @@ Result<Forecast> forecast_of(std::unique_ptr<Question> asked, const Scheduler& s
   }
   auto made = forecast_queue(snapshot, scheduler, {.samples = samples});
   if (!made) return tl::unexpected(made.error());
-  for (JobForecast& each : made->jobs) each.waits_s = {};  // large, and nobody asks for them
   hindsight.note(snapshot, *made);
-  calibrate(*made, snapshot, hindsight.calibration(snapshot.now));
+  const EtaCalibration calibration = hindsight.calibration(snapshot.now);
   Forecast forecast{.now = snapshot.now, .samples = made->samples, .jobs = {}};
+  if (!question.would_be.empty()) {
+    auto both = forecast_ordered(snapshot, question.would_be, *made, [&] {
+      return forecast_queue(snapshot, scheduler, {.samples = samples});
+    });
+    if (!both) return tl::unexpected(both.error());
+    forecast.order = both->effect;
+    calibrate(both->ordered, snapshot, calibration);
+    for (std::size_t i = 0; i < snapshot.jobs.size(); ++i)
+      forecast.jobs[std::string(snapshot.jobs[i].id)].start_if_ordered =
+          both->ordered.jobs[i].start;
+  }
+  for (JobForecast& each : made->jobs) each.waits_s = {};  // large, and nobody asks for them
+  calibrate(*made, snapshot, calibration);
   for (std::size_t i = 0; i < snapshot.jobs.size(); ++i) {
     const SnapshotJob& job = snapshot.jobs[i];
     const JobForecast& each = made->jobs[i];
@@ -183,6 +250,13 @@ std::string eta_text(const Forecast& forecast, const std::string& job) {
   return fmt::format(R"({{"start_s":{},"end_s":{},"as_of_s":{},"samples":{},"by":"{}"}})",
                      told.start ? text_of(*told.start) : "null", text_of(told.end),
                      seconds_of(forecast.now), forecast.samples, name_of(told.by));
+}
+
+Document start_if_ordered(const Forecast* forecast, const std::string& job) {
+  if (forecast == nullptr) return nullptr;
+  const auto found = forecast->jobs.find(job);
+  if (found == forecast->jobs.end() || !found->second.start_if_ordered) return nullptr;
+  return Document::parse(text_of(*found->second.start_if_ordered));
 }
 
 Document eta_of(const Forecast& forecast, const std::string& job) {

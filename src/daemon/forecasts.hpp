@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <schedmate/connector.hpp>
 #include <schedmate/eta.hpp>
 #include <string>
@@ -16,13 +17,32 @@
 #include "base/document.hpp"
 #include "daemon/hindsight.hpp"
 #include "eta/run_time_model.hpp"
+#include "live/loop.hpp"
 
 namespace schedmate::daemon {
+
+/// What it would change if orders were set as they are wished for (live/ordering.hpp): the same
+/// queue replayed twice with equal draws.
+struct OrderEffect {
+  std::int64_t waiting = 0;  ///< jobs, of those that start in both replays
+  std::int64_t changed = 0;  ///< of them with another order
+  std::int64_t samples = 0;
+  /// Of the mean wait of these jobs from submission to start, in seconds; of the change in per
+  /// cent of it.
+  struct Figures {
+    double mean = 0, p10 = 0, p90 = 0;
+  };
+  Figures now, would_be, change_pct;
+  /// Of those among them of which nothing is known; 0 where there are none.
+  std::int64_t unknown = 0;
+  Figures unknown_now, unknown_would_be;
+};
 
 /// What is expected of the jobs of one reading.
 struct Forecast {
   SimTime now;
   std::int64_t samples = 0;
+  std::optional<OrderEffect> order{};  ///< nothing: no order is wished for
   struct Job {
     std::optional<InstantQuantiles> start;
     InstantQuantiles end;
@@ -30,6 +50,7 @@ struct Forecast {
     std::string text;                  ///< why it waits
     std::vector<std::string> awaited;  ///< jobs whose end it waits for
     RunTimeSource by = RunTimeSource::site;
+    std::optional<InstantQuantiles> start_if_ordered{};
   };
   std::unordered_map<std::string, Job> jobs;  ///< by id
 };
@@ -41,7 +62,12 @@ struct Question {
   std::vector<eta::Submitted> submitted;  ///< in order of time
   std::vector<std::size_t> rows;          ///< of the snapshot's jobs, among them
   std::deque<std::string> texts;
+  /// Of the snapshot's jobs, if orders are wished for at all.
+  std::vector<live::Ordering::WouldBe> would_be;
 };
+
+/// Orders that are wished for, by id.
+using Wishes = std::unordered_map<std::string, live::Ordering::WouldBe>;
 
 class Forecasts {
  public:
@@ -49,7 +75,10 @@ class Forecasts {
   /// A job that has ended is learned from.
   void note(const SeenJob& job);
   /// Of one reading. Nodes of a pool that have another number of GPUs than the first are left out.
-  [[nodiscard]] std::unique_ptr<Question> question(const Listing& listing);
+  [[nodiscard]] std::unique_ptr<Question> question(const Listing& listing,
+                                                   const Wishes& wishes = {});
+  /// What was used so long ago counts half in a cluster's priorities; 0: all of it counts.
+  void half_life(Seconds time) { half_life_ = time; }
 
  private:
   struct Ended {
@@ -57,9 +86,14 @@ class Forecasts {
     std::int32_t gpus;
     SimTime submitted, started, ended;
   };
+  [[nodiscard]] std::map<std::string, double> used_gpu_s(SimTime now) const;
+  Seconds half_life_{0};
   std::deque<Ended> past_;  // by end; the last ones
   std::map<std::string, std::uint32_t> users_;
 };
+
+/// Of those that wait; none where nobody is told who goes first, or all is as it should be.
+[[nodiscard]] Wishes wishes_of(const live::Loop& loop);
 
 /// Corrected by what came of earlier ones, and noted there. Errors: those of forecast_queue().
 [[nodiscard]] Result<Forecast> forecast_of(std::unique_ptr<Question> asked,
@@ -68,5 +102,7 @@ class Forecasts {
 /// For a job's document, "eta": null where nothing is expected of it. Long lists take the text.
 [[nodiscard]] std::string eta_text(const Forecast& forecast, const std::string& job);
 [[nodiscard]] Document eta_of(const Forecast& forecast, const std::string& job);
+/// When it would start with the orders that are wished for; null: none is, or nobody knows.
+[[nodiscard]] Document start_if_ordered(const Forecast* forecast, const std::string& job);
 
 }  // namespace schedmate::daemon

@@ -11,26 +11,41 @@
 
 namespace schedmate::daemon {
 
-bool Foresight::foresee(Listing& listing, const Scheduler& scheduler) {
+std::chrono::nanoseconds forecast_period(std::chrono::nanoseconds took) {
+  constexpr std::chrono::nanoseconds often = std::chrono::seconds(1), seldom = 60 * often;
+  constexpr int share = 40;
+  return std::max(std::clamp(share * took, often, seldom), 2 * took);
+}
+
+bool Foresight::foresee(Listing& listing, const Host& host) {
   if (busy_ || clock_.now() < next_) return false;
   busy_ = true;
   next_ = clock_.now();
   // Once this process ends nobody starts any more, so that a forecast is soon over.
-  Scheduler asked = scheduler;
+  Scheduler asked = host.scheduler;
   asked.decide = [this, decide = asked.decide](const View& view, Plan& plan) mutable {
     if (!stopped_) decide(view, plan);
   };
   worker_.ask([this, listing = std::move(listing), ended = std::exchange(ended_, {}),
-               asked = std::move(asked)]() mutable {
+               asked = std::move(asked), half_life = host.half_life,
+               wishes = host.wishes ? host.wishes() : Wishes()]() mutable {
     if (!std::exchange(knows_past_, true)) learn_past(listing.now, ended);
     for (const SeenJob& job : ended) {
       forecasts_.note(job);
       hindsight_.ended(job);
     }
-    take_(forecast_of(forecasts_.question(std::exchange(listing, {})), asked, hindsight_));
+    forecasts_.half_life(half_life);
+    take_(forecast_of(forecasts_.question(std::exchange(listing, {}), wishes), asked, hindsight_));
     give_back_memory();
   });
   return true;
+}
+
+void Foresight::read_past(SimTime now, std::function<void(std::vector<SeenJob>)> take) {
+  worker_.ask([this, now, take = std::move(take)] {
+    take(past_runs(session_, now, Forecasts::most_past));
+    give_back_memory();
+  });
 }
 
 /// Some may have come into the history since.
@@ -42,8 +57,7 @@ void Foresight::learn_past(SimTime now, const std::vector<SeenJob>& ended) {
 }
 
 std::string Foresight::take(Result<Forecast> made) {
-  constexpr std::chrono::nanoseconds often = std::chrono::seconds(1);
-  next_ += std::max(often, 2 * (clock_.now() - next_));
+  next_ += forecast_period(clock_.now() - next_);
   busy_ = false;
   const bool had_one = last_ != nullptr;
   worker_.ask([old = std::exchange(last_, nullptr)] {});

@@ -20,6 +20,11 @@
 
 namespace schedmate::daemon {
 
+/// From the beginning of one forecast, which took that long, to that of the next: 40 times as long,
+/// so that all of them take 2.5 % of a core, but 1 s at least, and of a long one 60 s or twice as
+/// long.
+[[nodiscard]] std::chrono::nanoseconds forecast_period(std::chrono::nanoseconds took);
+
 class Foresight {
  public:
   /// `take` is called by the worker's thread, with what take() is then to be given.
@@ -29,8 +34,15 @@ class Foresight {
       : clock_(std::move(clock)), session_(std::move(session)), take_(std::move(take)) {}
 
   /// Of this reading, under whoever starts jobs. False, and the reading is as it was: while one is
-  /// being made, and then for as long as that took, or a second.
-  bool foresee(Listing& listing, const Scheduler& scheduler);
+  /// being made, and then until its period is over.
+  struct Host {
+    const Scheduler& scheduler;
+    Seconds half_life{0};              ///< of what counts as used in its priorities
+    std::function<Wishes()> wishes{};  ///< orders that are wished for; asked once it is made
+  };
+  bool foresee(Listing& listing, const Host& host);
+  /// Runs of before this process, for `take`, from the worker's thread.
+  void read_past(SimTime now, std::function<void(std::vector<SeenJob>)> take);
   /// What went wrong where there was a forecast before; "": nothing.
   std::string take(Result<Forecast> made);
   void ended(const SeenJob& job) { ended_.push_back(job); }

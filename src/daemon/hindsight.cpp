@@ -48,7 +48,7 @@ void Hindsight::ended(const SeenJob& job) {
 }
 
 /// Of a long queue only some are followed: enough come of them.
-Hindsight::Jobs::iterator Hindsight::find(std::string_view id, std::size_t queue) {
+Hindsight::Jobs::iterator Hindsight::follow(std::string_view id, std::size_t queue) {
   constexpr std::size_t enough = 3000;
   std::string key(id);
   const auto found = jobs_.find(key);
@@ -63,7 +63,7 @@ void Hindsight::note(const QueueSnapshot& snapshot, const QueueForecast& forecas
   for (std::size_t i = 0; i < snapshot.jobs.size(); ++i) {
     const SnapshotJob& job = snapshot.jobs[i];
     const JobForecast& made = forecast.jobs[i];
-    const auto known = find(job.id, snapshot.jobs.size());
+    const auto known = follow(job.id, snapshot.jobs.size());
     if (known == jobs_.end()) continue;
     Waited& waited = known->second;
     if (waited.submitted != job.submit) waited = {.submitted = job.submit};

@@ -42,7 +42,7 @@ class Hindsight {
     std::array<std::optional<Told>, forecast_kinds> told{};
   };
   using Jobs = std::unordered_map<std::string, Waited>;
-  Jobs::iterator find(std::string_view id, std::size_t queue);
+  Jobs::iterator follow(std::string_view id, std::size_t queue);
   void happened(std::optional<Told>& told, SimTime then);
 
   Jobs jobs_;

@@ -76,6 +76,9 @@ TEST_CASE("few forecasts correct nothing; the first of a job counts, once") {
   hindsight.ended(gone("1", now, at(hour), at(2 * hour)));
   CHECK(hindsight.calibration(at(3 * hour)).size(ForecastKind::start) == 1);
   CHECK(hindsight.calibration(at(3 * hour)).size(ForecastKind::end_of_waiting) == 1);
+  Asked next("2", at(day));
+  calibrate(next.forecast, next.snapshot, hindsight.calibration(next.snapshot.now));
+  CHECK(next.forecast.jobs[0].start->p50 == at(day + 3 * hour / 2));
 }
 
 TEST_CASE("a start that a snapshot shows counts; jobs that are gone without a run do not") {

@@ -104,7 +104,7 @@ Result<live::CodeFound> Historian::advise(std::span<const SeenJob> alike,
   const SeenJob& job = alike.front();
   const auto state = this->state();
   if (!state) return tl::unexpected(state.error());
-  auto facts = read_facts_json(in_one_line(document));
+  auto facts = read_facts_document(document);
   if (!facts) return tl::unexpected(facts.error());
   service::AdviseRequest request;
   request.job.root = job.dir;
@@ -164,7 +164,7 @@ Result<void> Historian::remember(std::span<const Ended> ends) {
   constexpr std::size_t most_ended = 20'000;
   if (ended_.size() > most_ended) ended_.clear();
   for (const Ended& end : ends) {
-    if (!end.job.command.empty()) ended_.insert(end.job.id);
+    if (!end.job.dir.empty()) ended_.insert(end.job.id);  // it may be advised on yet
     const auto known = store.get(end.job.id);
     if (!known) return tl::unexpected(known.error());
     const bool is_there = *known && (*known)->submit == std::max(SimTime(), end.job.submitted);

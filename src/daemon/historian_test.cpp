@@ -131,6 +131,18 @@ TEST_CASE("advice that comes after the end leaves that as it is") {
   CHECK(!kept(site, "3")->outcome);
 }
 
+TEST_CASE("advice on a script that is read after the end leaves that as it is, too") {
+  testing::ClusterSite site;
+  Historian historian(site.session());
+  SeenJob job = ended(training("1", 1000), Seconds(10));
+  job.command.clear();  // the cluster does not tell it
+  testing::need(historian.remember({job}));
+  (void)testing::need(historian.advise(training("1", 1000), facts()));
+  CHECK(kept(site, "1")->command == "python train.py --epochs 10");
+  REQUIRE(kept(site, "1")->outcome);
+  CHECK(kept(site, "1")->outcome->duration == Seconds(10));
+}
+
 TEST_CASE("many ends are kept at once, whether their jobs were advised on or not") {
   testing::ClusterSite site;
   Historian historian(site.session());

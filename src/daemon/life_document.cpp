@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
+#include "core/step_ends.hpp"
 
 namespace schedmate::daemon {
 namespace {
@@ -35,7 +36,7 @@ Document diagnosis_document(const live::CauseFound& cause) {
   if (Document whole = Document::parse(cause.document, nullptr, false); whole.is_object())
     return whole;
   return {{"class", cause.judged ? Document(name_of(cause.verdict)) : Document(nullptr)},
-          {"reason", cause.reason},
+          {"reason", cause.judged || cause.unread.empty() ? cause.reason : cause.unread},
           {"recommendation", name_of(cause.recommendation)},
           {"advice", cause.advice}};
 }
@@ -45,7 +46,9 @@ void add_life(const live::Life* life, Document& job) {
   job["health"] = nullptr;
   job["verdict"] = nullptr;
   if (life == nullptr) return;
-  if (const live::Health health = life->health(); health != live::Health::unknown)
+  const bool has_ended = job.value("ended_s", Document()).is_number();
+  if (const live::Health health = life->health();
+      health == live::Health::failed || (health != live::Health::unknown && !has_ended))
     job["health"] = name_of(health);
   if (life->cause && life->cause->judged) job["verdict"] = name_of(life->cause->verdict);
 }
@@ -55,6 +58,9 @@ void add_whole_life(const live::Life* life, Document& job) {
   job["advice"] = life == nullptr ? Document(nullptr) : advice_of(*life);
   job["diagnosis"] =
       life == nullptr || !life->cause ? Document(nullptr) : diagnosis_document(*life->cause);
+  job["steps"] = life == nullptr || !life->cause || life->cause->steps.empty()
+                     ? Document(nullptr)
+                     : steps_document(life->cause->steps);
   job["note"] = life == nullptr || life->note.empty() ? Document(nullptr) : Document(life->note);
   if (life == nullptr || !job["progress"].is_object()) return;
   Document series = Document::array();

@@ -8,7 +8,8 @@
 
 namespace schedmate::daemon {
 
-/// Of a list: `progress` without its series, `health`, `verdict`; null: not known.
+/// Of a list: `progress` without its series, `health`, `verdict`; null: not known. What has ended
+/// well makes no steps any more, and has no health.
 void add_life(const live::Life* life, Document& job);
 /// Of one job: `advice`, `progress` with its series, `health`, `verdict`, `diagnosis`, `note`.
 void add_whole_life(const live::Life* life, Document& job);

@@ -109,6 +109,16 @@ std::vector<Metric> metrics_of(const State& state) {
       actions_now(actions),
       held_back(actions.counts()),
       studies_made(state.loop.lives().counts()),
+      {"schedmate_history_ends_total",
+       "Ends of jobs by what became of them in the history: refused ones it cannot keep, dropped "
+       "ones were too many while it was away.",
+       MetricKind::counter,
+       "outcome",
+       {{"kept", count(state.ends.kept)},
+        {"refused", count(state.ends.refused)},
+        {"dropped", count(state.ends.dropped)}}},
+      single("schedmate_history_waiting", "Ends of jobs that the history has not taken yet.",
+             MetricKind::gauge, count(state.ends.waiting)),
       {"schedmate_forecast_starts_total",
        "Jobs that started, by where that lay in the first interval told (8 of 10 inside).",
        MetricKind::counter,
@@ -124,6 +134,13 @@ std::vector<Metric> metrics_of(const State& state) {
                             MetricKind::counter, "state"},
                            counts.steps),
   };
+  made.push_back(
+      {"schedmate_worker_readings_total",
+       "Readings for which workers are configured, by who made them: workers, or this "
+       "machine in their place.",
+       MetricKind::counter,
+       "by",
+       {{"workers", count(state.readings.by_workers)}, {"itself", count(state.readings.instead)}}});
   if (state.desk != nullptr)
     std::ranges::move(state.desk->metrics(actions.nodes(), state.wall_s), std::back_inserter(made));
   return made;

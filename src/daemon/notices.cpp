@@ -93,11 +93,11 @@ CallReply Notices::post(const ActionCall& call) const {
 }
 
 CallReply Notices::mail(const ActionCall& call) const {
-  const Descriptor input =
-      file_of(fmt::format("To: {}\nSubject: SchedMate on {}: job {}\nContent-Type: text/plain; "
-                          "charset=utf-8\n\n{}\n",
-                          service::safe_line(call.user), options_.cluster,
-                          service::safe_line(call.job), service::safe_line(call.text)));
+  const Descriptor input = file_of(
+      fmt::format("To: {}\nSubject: SchedMate on {}{}{}\nContent-Type: text/plain; "
+                  "charset=utf-8\n\n{}\n",
+                  service::safe_line(call.user), options_.cluster, call.job.empty() ? "" : ": job ",
+                  service::safe_line(call.job), service::safe_line(call.text)));
   if (!input) return refused("mail: " + message_of(errno));
   auto child = start_shell(options_.mail_command, input);
   if (!child) return refused("mail: " + child.error().message);

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "daemon/answers.hpp"
+#include "daemon/order_effect.hpp"
 #include "http/tokens.hpp"
 
 namespace schedmate::daemon {
@@ -20,6 +21,9 @@ void put_overview(Document& cluster, const http::Request& request, const State& 
   cluster["trouble"] = state.trouble.empty() ? Document(nullptr) : Document(state.trouble);
   cluster["actions_waiting"] = std::ranges::count_if(
       actions.all(), [](const auto& each) { return each.second.state() == ActionState::waiting; });
+  cluster["order_effect"] = nullptr;
+  if (state.forecast != nullptr && state.forecast->order)
+    cluster["order_effect"] = order_effect_document(*state.forecast->order);
   cluster["first_forecasts"] = {{"before", state.foretold.before},
                                 {"inside", state.foretold.inside},
                                 {"after", state.foretold.after}};

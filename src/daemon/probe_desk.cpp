@@ -73,6 +73,20 @@ ProbeDesk::Taken ProbeDesk::take(const ProbeMessage& message, const Nodes& nodes
           std::move(witnesses)};
 }
 
+void ProbeDesk::answer(live::LoopOptions& options, const Clock& clock) {
+  options.profile = [this, told = std::move(options.profile)](const SeenJob& job) {
+    const Profile* const known = told ? told(job) : nullptr;
+    return known != nullptr ? known : probes_.profile(job);
+  };
+  options.sampled = [this](const SeenJob& ended) {
+    const probe::GpuSpans spans = probes_.spans(ended);
+    return live::Sampled{spans.measured_s, spans.idle_s};
+  };
+  options.is_idle = [this, clock](const SeenJob& job) {
+    return probes_.is_idle(job, seconds_of(clock.wall()));
+  };
+}
+
 std::vector<http::Metric> ProbeDesk::metrics(const Nodes& nodes, std::int64_t wall_s) const {
   using http::Metric;
   using http::MetricKind;

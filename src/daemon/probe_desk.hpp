@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <schedmate/clock.hpp>
 #include <schedmate/connector.hpp>
 #include <string>
 #include <variant>
@@ -15,6 +16,7 @@
 #include "daemon/probes.hpp"
 #include "http/metrics.hpp"
 #include "http/request.hpp"
+#include "live/loop_options.hpp"
 #include "probe/gate.hpp"
 #include "probe/report.hpp"
 
@@ -47,6 +49,9 @@ class ProbeDesk {
   };
   /// The loop's thread, as all that follows. `nodes`: those of the cluster.
   [[nodiscard]] Taken take(const ProbeMessage& message, const Nodes& nodes, const Probes::Now& now);
+  /// What the loop asks of jobs' GPUs is answered from here; measured profiles where `options` knew
+  /// none before.
+  void answer(live::LoopOptions& options, const Clock& clock);
   [[nodiscard]] Probes& probes() { return probes_; }
   [[nodiscard]] const Probes& probes() const { return probes_; }
   [[nodiscard]] std::vector<http::Metric> metrics(const Nodes& nodes, std::int64_t wall_s) const;

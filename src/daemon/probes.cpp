@@ -129,7 +129,7 @@ std::vector<live::NodeWitness> Probes::take(const std::string& name, const probe
     const auto age = age_of(sample.at_s, now.wall_s);
     if (!age) continue;
     share_out(node, sample, now.cluster - *age);
-    judge(node, sample, {"gpu", name, now.cluster - *age, ""}, witnesses);
+    judge(node, sample, {"gpu", name, now.cluster - *age, "", false}, witnesses);
   }
   for (const probe::KernelEvent& event : report.events) {
     const auto age = age_of(event.at_s, now.wall_s);
@@ -138,7 +138,8 @@ std::vector<live::NodeWitness> Probes::take(const std::string& name, const probe
     if (event.severity != probe::Severity::fault) continue;
     const std::string where = event.gpu ? fmt::format(" (GPU {})", *event.gpu) : "";
     witnesses.push_back({"kernel", name, now.cluster - *age,
-                         fmt::format("{}{}: {}", event.rule, where, event.text)});
+                         fmt::format("{}{}: {}", event.rule, where, event.text),
+                         event.rule == "link down"});
   }
   return witnesses;
 }
@@ -158,14 +159,29 @@ void Probes::share_out(const Node& node, const probe::Sample& sample, SimTime wh
       if (use == uses_.end() || use->second.submitted != holder->submitted ||
           use->second.restarts != holder->restarts)
         continue;
-      use->second.use.add({.at_s = (when - holder->started).count(),
-                           .gpu_pct = gpu.used_pct,
-                           .memory_busy_pct = gpu.memory_busy_pct,
-                           .memory_used_mib = gpu.memory_used_mib,
-                           .memory_total_mib = gpu.memory_total_mib,
-                           .shared = holders.size() > 1});
+      probe::UseReading reading{.at_s = (when - holder->started).count(),
+                                .gpu_pct = gpu.used_pct,
+                                .memory_busy_pct = gpu.memory_busy_pct,
+                                .memory_used_mib = gpu.memory_used_mib,
+                                .memory_total_mib = gpu.memory_total_mib,
+                                .shared = holders.size() > 1};
+      put_span(node, sample.at_s, gpu, reading);
+      use->second.use.add(reading);
     }
   }
+}
+
+/// Time since the reading before, where that is one of this run and not long ago.
+void Probes::put_span(const Node& node, std::int64_t at_s, const probe::GpuSample& gpu,
+                      probe::UseReading& reading) {
+  constexpr std::int64_t most_missed = 2;
+  const auto before = std::ranges::find(node.last.gpus, gpu.index, &probe::GpuSample::index);
+  const std::int64_t span_s = at_s - node.last.at_s;
+  if (before == node.last.gpus.end() || !before->used_pct || !gpu.used_pct || span_s <= 0 ||
+      span_s > most_missed * node.every_s || span_s > reading.at_s)
+    return;
+  reading.span_s = span_s;
+  reading.idle = *before->used_pct <= 0 && *gpu.used_pct <= 0;
 }
 
 /// What has become worse, and what is bad by itself. A counter that fell was begun anew.
@@ -185,7 +201,7 @@ void Probes::compare(const probe::GpuSample& before, const probe::GpuSample& now
 void Probes::judge(Node& node, const probe::Sample& sample, live::NodeWitness witness,
                    Witnesses& witnesses) {
   if (sample.at_s < node.last.at_s) return;  // what came later is known
-  std::vector<std::string> says;
+  std::vector<std::string> says, counted;
   if (sample.gpus.empty() && !sample.error.empty() && node.had_gpus)
     says.push_back("its GPUs can no longer be read: " + sample.error);
   for (const probe::GpuSample& gpu : sample.gpus) {
@@ -194,7 +210,7 @@ void Probes::judge(Node& node, const probe::Sample& sample, live::NodeWitness wi
       says.push_back(fmt::format("GPU {}: the driver asks for {}", gpu.index,
                                  asked == 2 ? "a reboot of the node" : "a reset"));
     const auto before = std::ranges::find(node.last.gpus, gpu.index, &probe::GpuSample::index);
-    if (before != node.last.gpus.end()) compare(*before, gpu, says);
+    if (before != node.last.gpus.end()) compare(*before, gpu, counted);
   }
   node.had_gpus = node.had_gpus || !sample.gpus.empty();
   // Without GPUs to compare with, the last ones stand.
@@ -204,10 +220,12 @@ void Probes::judge(Node& node, const probe::Sample& sample, live::NodeWitness wi
   } else {
     node.last = sample;
   }
-  for (std::string& text : says) {
-    witness.says = std::move(text);
-    witnesses.push_back(witness);
-  }
+  for (auto* const texts : {&says, &counted})
+    for (std::string& text : *texts) {
+      witness.says = std::move(text);
+      witness.may_be_harmless = texts == &counted;
+      witnesses.push_back(witness);
+    }
 }
 
 void Probes::hear(Node& node, const probe::KernelEvent& event) {
@@ -259,10 +277,34 @@ Document Probes::state_of(const std::string& name, std::int64_t wall_s) const {
   return made;
 }
 
+std::optional<bool> Probes::is_idle(const SeenJob& job, std::int64_t wall_s) const {
+  constexpr double nothing_pct = 5;
+  bool all = true;
+  for (const NodeGpus& on : job.nodes) {
+    const auto node = nodes_.find(on.node);
+    if (node == nodes_.end() || on.gpus.empty() || is_silent(on.node, wall_s)) return std::nullopt;
+    for (const std::int32_t index : on.gpus) {
+      const auto& gpus = node->second.last.gpus;
+      const auto gpu =
+          std::ranges::find(gpus, static_cast<unsigned>(index), &probe::GpuSample::index);
+      if (gpu == gpus.end() || !gpu->used_pct) return std::nullopt;
+      all = all && *gpu->used_pct < nothing_pct;
+    }
+  }
+  return job.nodes.empty() ? std::nullopt : std::optional(all);
+}
+
 const probe::JobUse* Probes::use_of(const SeenJob& job) const {
   const auto found = uses_.find(job.id);
   const bool is_its = found != uses_.end() && found->second.submitted == job.submitted;
   return is_its && found->second.use.summary().readings > 0 ? &found->second.use : nullptr;
+}
+
+probe::GpuSpans Probes::spans(const SeenJob& job) const {
+  const auto found = uses_.find(job.id);
+  const bool is_its = found != uses_.end() && found->second.submitted == job.submitted &&
+                      found->second.restarts == job.restarts;
+  return is_its ? found->second.use.spans() : probe::GpuSpans{};
 }
 
 const Profile* Probes::profile(const SeenJob& job) {

@@ -51,8 +51,12 @@ class Probes {
   /// {gpus_state: [...] or null while it is silent, probe: {last_s, silent, ...}}.
   [[nodiscard]] Document state_of(const std::string& name, std::int64_t wall_s) const;
 
+  /// Whether all GPUs of a running job do nothing; nothing: of one of them it is not known.
+  [[nodiscard]] std::optional<bool> is_idle(const SeenJob& job, std::int64_t wall_s) const;
   /// Of its present or last run; null: nothing was measured.
   [[nodiscard]] const probe::JobUse* use_of(const SeenJob& job) const;
+  /// Of this very run, so far.
+  [[nodiscard]] probe::GpuSpans spans(const SeenJob& job) const;
   /// What was measured while nobody shared its GPUs, in this or an earlier run; null: too little.
   /// It stays where it is for ever: equal ones, rounded, are one.
   const Profile* profile(const SeenJob& job);
@@ -94,6 +98,8 @@ class Probes {
   void leave(const SeenJob& job, const Use& use, SimTime now);
   void place(const SeenJob& job, Use& use);
   void share_out(const Node& node, const probe::Sample& sample, SimTime when);
+  static void put_span(const Node& node, std::int64_t at_s, const probe::GpuSample& gpu,
+                       probe::UseReading& reading);
   static void compare(const probe::GpuSample& before, const probe::GpuSample& now,
                       std::vector<std::string>& says);
   void judge(Node& node, const probe::Sample& sample, live::NodeWitness witness,

@@ -69,6 +69,33 @@ TEST_CASE("samples go to the job that holds the GPU") {
   CHECK(probes.use_of(running("9", "n1", {3})) == nullptr);
 }
 
+TEST_CASE(
+    "time between samples that follow each other is measured, and idle if both show nothing") {
+  Probes probes;
+  SeenJob job = running("7", "n1", {0, 1});
+  probes.follow(job, now);
+  const auto tell = [&](double first, double second, std::int64_t ago_s) {
+    (void)probes.take("n1", report({gpu(0, first), gpu(1, second)}, wall_s - ago_s), both);
+    const probe::GpuSpans spans = probes.spans(job);
+    return std::pair{spans.measured_s, spans.idle_s};
+  };
+  using Spans = std::pair<std::int64_t, std::int64_t>;
+  CHECK(tell(0, 90, 900) == Spans{0, 0});
+  CHECK(tell(0, 90, 890) == Spans{20, 10});
+  CHECK(tell(0, 90, 890) == Spans{20, 10});  // the same once more
+  CHECK(tell(40, 0, 870) == Spans{60, 10});  // one was missed
+  CHECK(tell(0, 0, 840) == Spans{60, 10});   // two were: who knows
+  CHECK(tell(0, 0, 830) == Spans{80, 30});
+  SeenJob next = job;
+  next.restarts = 1;
+  CHECK(probes.spans(next).measured_s == 0);  // it is of another run
+  next.started = now - Seconds(825);
+  probes.follow(next, now);
+  job = next;
+  CHECK(tell(0, 0, 820) == Spans{0, 0});  // the last sample was before its start
+  CHECK(tell(0, 0, 810) == Spans{20, 20});
+}
+
 TEST_CASE("a sample that comes late goes to the job of its time") {
   Probes probes;
   SeenJob first = running("7", "n1", {0});
@@ -174,7 +201,8 @@ TEST_CASE("what speaks against a node") {
   CHECK(witnesses[0].node == "n1");
   CHECK(witnesses[0].when == now - Seconds(10));
   CHECK(witnesses[0].says.contains("GPU 3: new uncorrectable"));
-  sick.ecc_uncorrected = 0;  // the driver was loaded again
+  CHECK(witnesses[0].is_weak());  // it was counted; who knows whom it harmed
+  sick.ecc_uncorrected = 0;       // the driver was loaded again
   CHECK(says(probes.take("n1", report({sick}, wall_s - 9), both)).empty());
   sick.lost = true;
   sick.nvlink_recoveries = 3;

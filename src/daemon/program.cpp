@@ -2,12 +2,10 @@
 #include "daemon/program.hpp"
 
 #include <fmt/format.h>
-#include <pwd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <filesystem>
 #include <string_view>
@@ -21,18 +19,10 @@
 #include "replay/cluster.hpp"
 #include "replay/server.hpp"
 #include "settings/clock.hpp"
+#include "settings/identity.hpp"
 
 namespace schedmate::daemon {
 namespace {
-
-std::string name_of_user(unsigned uid) {
-  std::array<char, 4096> text{};
-  passwd entry{};
-  passwd* found = nullptr;
-  if (::getpwuid_r(uid, &entry, text.data(), text.size(), &found) != 0 || found == nullptr)
-    return {};
-  return entry.pw_name;
-}
 
 /// sd_notify's READY=1; "" = nobody waits for it.
 void tell_systemd(const std::string& socket_name) {
@@ -114,7 +104,7 @@ Result<void> serve(const Configuration& configuration, const Program& program) {
                              .reload = reload,
                              .report = program.say,
                              .ready = ready,
-                             .user_name = name_of_user});
+                             .user_name = settings::name_of});
 }
 
 }  // namespace

@@ -2,18 +2,23 @@
 #include "daemon/readings.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/text.hpp"
 #include "http/routes.hpp"
+#include "workers/setup.hpp"
 
 namespace schedmate::daemon {
 namespace {
 
 using http::RouteName;
 using reader::What;
+
+/// With the server of the workers' queue, for a call.
+constexpr std::chrono::milliseconds most_patience{1'000};
 
 /// Who asks, for the system: by name, or by uid where the uid has none.
 std::string user_of(const http::Request& request) {
@@ -81,7 +86,18 @@ Result<reader::Request> reading_of(const http::Request& request, const live::Job
   return made;
 }
 
-Readings::Readings(const std::string& socket, const settings::Session& session) {
+Readings::Readings(const std::string& socket, const settings::Session& session,
+                   const std::function<void(const std::string&)>& report) {
+  if (!session.settings.text("workers.redis").empty())
+    workers_ = std::make_unique<WorkerDesk>(WorkerDeskOptions{
+        .open = [session] { return workers::queue_of(session, most_patience); },
+        .instead = [this](reader::Request request,
+                          const reader::Take& take) { read_here(std::move(request), take); },
+        .reads_itself = !socket.empty(),
+        .name = fmt::format("{}.{}.{}", session.environment.host, ::getpid(),
+                            session.clock.now().count()),
+        .clock = session.clock,
+        .report = report});
   if (socket.empty()) return;
   reader::ClientOptions options{.socket = socket, .clock = session.clock};
   if (service::uses_models(session.settings)) {
@@ -98,18 +114,37 @@ void Readings::take(const http::Request& request, const std::shared_ptr<http::An
   auto asked = reading_of(request, jobs);
   if (!asked) {
     (*answer)(http::error_reply(asked.error()));
-  } else if (!reader_) {
-    (*answer)(http::error_reply(
-        Error{ErrorCode::unavailable,
-              "nothing reads the files of users here: setting reader.socket is to name the socket "
-              "of a schedmate-reader"}));
-  } else {
-    const std::string job = request.ids.empty() ? "" : request.ids.front();
-    asked->models = models_ != nullptr && asked->what != What::tail;
-    reader_->ask(std::move(*asked), [answer, job](Result<Document> result) {
-      (*answer)(reply_of(std::move(result), job));
-    });
+    return;
   }
+  const std::string job = request.ids.empty() ? "" : request.ids.front();
+  asked->models = models_ != nullptr && asked->what != What::tail;
+  ask(std::move(*asked),
+      [answer, job](Result<Document> result) { (*answer)(reply_of(std::move(result), job)); });
+}
+
+reader::Ask Readings::asker() {
+  if (!reader_ && !workers_) return {};
+  return [this](reader::Request request, reader::Take take) {
+    ask(std::move(request), std::move(take));
+  };
+}
+
+void Readings::ask(reader::Request request, reader::Take take) {
+  if (workers_ && is_for_workers(request))
+    workers_->ask(std::move(request), std::move(take));
+  else
+    read_here(std::move(request), take);
+}
+
+void Readings::read_here(reader::Request request, const reader::Take& take) {
+  if (reader_) return reader_->ask(std::move(request), take);
+  take(fail(ErrorCode::unavailable,
+            "nothing reads the files of users here: setting reader.socket is to name the socket of "
+            "a schedmate-reader"));
+}
+
+WorkerDesk::Counts Readings::of_workers() const {
+  return workers_ ? workers_->counts() : WorkerDesk::Counts{};
 }
 
 }  // namespace schedmate::daemon

@@ -2,13 +2,15 @@
 #pragma once
 
 /// The routes that are answered from logs and trees of users. schedmate-reader reads them, each
-/// with the rights of the job's owner or of whoever asks; here nothing of theirs is opened.
+/// with the rights of the job's owner or of whoever asks, here or on the machines of workers; in
+/// this process nothing of theirs is opened.
 
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "daemon/model_desk.hpp"
+#include "daemon/worker_desk.hpp"
 #include "http/options.hpp"
 #include "live/jobs.hpp"
 #include "reader/client.hpp"
@@ -28,19 +30,34 @@ namespace schedmate::daemon {
 
 class Readings {
  public:
-  /// `socket` is that of the reader; "": there is none. What rules leave open of what is read is
-  /// put to the models of the session's settings.
-  Readings(const std::string& socket, const settings::Session& session);
+  /// `socket` is that of the reader; "": there is none here. What rules leave open of what is read
+  /// is put to the models of the session's settings. Workers are asked where the settings name a
+  /// queue; `report` gets a line for the log when they are lost, by any thread.
+  Readings(const std::string& socket, const settings::Session& session,
+           const std::function<void(const std::string&)>& report);
 
-  /// Null: there is none.
+  Readings(const Readings&) = delete;
+  Readings& operator=(const Readings&) = delete;
+  /// Whoever still waits for workers is told, and may ask the reader for more.
+  ~Readings() { workers_.reset(); }
+
+  /// Null: there is none here.
   [[nodiscard]] reader::Client* client() { return reader_.get(); }
+  /// Whoever reads; empty: nobody.
+  [[nodiscard]] reader::Ask asker();
+  /// Zeros where no workers are configured.
+  [[nodiscard]] WorkerDesk::Counts of_workers() const;
   /// For requests that is_reading() holds of; waits for nobody.
   void take(const http::Request& request, const std::shared_ptr<http::Answer>& answer,
             const live::Jobs& jobs);
 
  private:
+  void ask(reader::Request request, reader::Take take);
+  void read_here(reader::Request request, const reader::Take& take);
+
   std::unique_ptr<ModelDesk> models_;       // null: none are set
   std::unique_ptr<reader::Client> reader_;  // it asks them
+  std::unique_ptr<WorkerDesk> workers_;     // null: none; what they do not read that one does
 };
 
 }  // namespace schedmate::daemon

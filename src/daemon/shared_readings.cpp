@@ -9,7 +9,7 @@ namespace schedmate::daemon {
 namespace {
 
 int urgency_of(const reader::Request& request) {
-  return request.what == reader::What::diagnose ? 0 : request.what == reader::What::facts ? 1 : 2;
+  return request.what == reader::What::failure ? 0 : request.what == reader::What::facts ? 1 : 2;
 }
 
 }  // namespace

@@ -22,8 +22,7 @@ class SharedReadings {
  public:
   using Read = std::shared_ptr<const Result<Document>>;
   using Take = std::function<void(const Read& read)>;
-  /// How one is asked: Client::ask. It may answer at once.
-  using Ask = std::function<void(reader::Request, reader::Client::Take)>;
+  using Ask = reader::Ask;  ///< it may answer at once
 
   explicit SharedReadings(std::size_t most_out = 4) : most_out_(most_out) {}
 

@@ -12,8 +12,8 @@ namespace {
 
 /// A reader that answers when it is told to.
 struct LateReader {
-  std::vector<std::pair<std::string, reader::Client::Take>> asked;
-  SharedReadings::Ask ask = [this](const reader::Request& request, reader::Client::Take take) {
+  std::vector<std::pair<std::string, reader::Take>> asked;
+  SharedReadings::Ask ask = [this](const reader::Request& request, reader::Take take) {
     asked.emplace_back(request.dir, std::move(take));
   };
   void answer(std::size_t number) { asked.at(number).second(Document(number)); }
@@ -71,7 +71,7 @@ TEST_CASE("failures are read before code, and code before logs") {
   for (const char* const dir : {"/a", "/b"}) askers.ask(dir, dir);
   askers.ask("log", "/log", track);
   askers.ask("code", "/code", facts);
-  askers.ask("failure", "/failure", diagnose);
+  askers.ask("failure", "/failure", failure);
   for (std::size_t i = 0; i < 4; ++i) askers.reader.answer(i);
   REQUIRE(askers.reader.asked.size() == 5);
   CHECK(askers.reader.asked[2].first == "/failure");
@@ -83,7 +83,7 @@ TEST_CASE("an answer that comes at once is one as well") {
   SharedReadings readings;
   int errors = 0;
   const SharedReadings::Ask busy = [](const reader::Request& /*request*/,
-                                      const reader::Client::Take& take) {
+                                      const reader::Take& take) {
     take(fail(ErrorCode::unavailable, "busy"));
   };
   for (int i = 0; i < 3; ++i)

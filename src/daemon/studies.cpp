@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/studies.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -12,9 +14,22 @@ namespace {
 
 using StudyKind = live::Study::What;
 
-Result<live::Finding> finding_in(StudyKind what, const Document& document) {
-  if (what == StudyKind::log) return log_found(document);
-  return cause_found(document);
+Result<live::Finding> finding_in(const live::Study& study, const Document& document) {
+  if (study.what == StudyKind::log) return log_found(document);
+  live::CauseFound found = failure_found(document);
+  found.steps = study.steps;
+  return found;
+}
+
+/// The history may be back soon.
+bool may_pass(const Error& error) {
+  return error.code == ErrorCode::unavailable || error.code == ErrorCode::timeout;
+}
+
+/// Where its log is not read its steps may tell all the same.
+Result<live::Finding> unread(const live::Study& study, const Error& error) {
+  if (study.steps.empty() || may_pass(error)) return tl::unexpected(error);
+  return live::CauseFound{.judged = false, .unread = error.message, .steps = study.steps};
 }
 
 }  // namespace
@@ -31,26 +46,29 @@ Result<reader::Request> reading_for(const live::Study& study) {
   }
   auto path = log_path_of(job);
   if (!path) return tl::unexpected(path.error());
-  request.what = study.what == StudyKind::log ? reader::What::track : reader::What::diagnose;
+  request.what = study.what == StudyKind::log ? reader::What::track : reader::What::failure;
   request.logs = {std::move(*path)};
   return request;
 }
 
-void Studies::make(std::uint64_t loop, const live::Study& study, reader::Client* reader) {
+std::size_t Studies::most_readings(const settings::Session& session) {
+  constexpr std::size_t here = 4;
+  constexpr std::size_t by_workers = 64;
+  return session.settings.text("workers.redis").empty() ? here : by_workers;
+}
+
+void Studies::make(std::uint64_t loop, const live::Study& study, const reader::Ask& ask) {
   const Answer answer = [this, loop, number = study.number](Result<live::Finding> finding) {
     take_(loop, {number, std::move(finding)});
   };
-  if (reader == nullptr)
-    return answer(
-        fail(ErrorCode::unsupported, "nothing is read: setting reader.socket names no reader"));
+  if (!ask)
+    return answer(unread(
+        study, {ErrorCode::unsupported, "nothing is read: setting reader.socket names no reader"}));
   const auto request = reading_for(study);
-  if (!request) return answer(tl::unexpected(request.error()));
-  const SharedReadings::Ask ask = [reader](reader::Request asked, reader::Client::Take take) {
-    reader->ask(std::move(asked), std::move(take));
-  };
+  if (!request) return answer(unread(study, request.error()));
   shared_.ask(ask, *request, [this, answer, study](const SharedReadings::Read& read) {
-    if (!*read) return answer(tl::unexpected(read->error()));
-    if (study.what != StudyKind::code) return answer(finding_in(study.what, **read));
+    if (!*read) return answer(unread(study, read->error()));
+    if (study.what != StudyKind::code) return answer(finding_in(study, **read));
     advise(study.job, read, answer);
   });
 }
@@ -95,9 +113,48 @@ void Studies::remember_all() {
     const std::lock_guard lock(mutex_);
     ended = std::exchange(ended_, {});
   }
-  if (historian_.remember(ended)) return;
+  const auto all = historian_.remember(ended);
+  if (!all && may_pass(all.error())) return put_off(std::move(ended));
+  HistoryEnds counts{.kept = all ? ended.size() : 0};
+  std::vector<Ended> later;
   // Where one cannot be kept the others are.
-  for (const Ended& each : ended) (void)historian_.remember(each);
+  for (std::size_t i = 0; !all && i < ended.size(); ++i) {
+    const auto kept = historian_.remember(ended[i]);
+    if (!kept && may_pass(kept.error()))
+      later.push_back(std::move(ended[i]));
+    else
+      ++(kept ? counts.kept : counts.refused);
+  }
+  if (!later.empty()) put_off(std::move(later));
+  const std::lock_guard lock(mutex_);
+  counts_.kept += counts.kept;
+  counts_.refused += counts.refused;
+}
+
+void Studies::put_off(std::vector<Ended> ended) {
+  constexpr std::size_t most = 20'000;
+  const std::lock_guard lock(mutex_);
+  std::ranges::move(ended, std::back_inserter(later_));
+  if (later_.size() <= most) return;
+  counts_.dropped += later_.size() - most;
+  later_.erase(later_.begin(), later_.end() - static_cast<std::ptrdiff_t>(most));
+}
+
+void Studies::try_again() {
+  const std::lock_guard lock(mutex_);
+  if (later_.empty()) return;
+  const bool is_asked = !ended_.empty();
+  ended_.insert(ended_.begin(), std::move_iterator(later_.begin()),
+                std::move_iterator(later_.end()));
+  later_.clear();
+  if (!is_asked) worker_.ask([this] { remember_all(); });
+}
+
+HistoryEnds Studies::ends() {
+  const std::lock_guard lock(mutex_);
+  HistoryEnds made = counts_;
+  made.waiting = ended_.size() + later_.size();
+  return made;
 }
 
 }  // namespace schedmate::daemon

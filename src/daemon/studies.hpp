@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "daemon/historian.hpp"
+#include "daemon/history_ends.hpp"
 #include "daemon/shared_readings.hpp"
 #include "daemon/worker.hpp"
 #include "live/events.hpp"
@@ -28,15 +29,24 @@ class Studies {
 
   /// `take` is called by other threads, once for each study.
   Studies(settings::Session session, Take take)
-      : take_(std::move(take)), historian_(std::move(session)) {}
+      : take_(std::move(take)), shared_(most_readings(session)), historian_(std::move(session)) {}
 
-  /// Waits for nobody. `reader` answers no more once this is gone; null: nothing can be read.
-  void make(std::uint64_t loop, const live::Study& study, reader::Client* reader);
+  /// Waits for nobody. `ask` answers no more once this is gone; empty: nothing can be read.
+  void make(std::uint64_t loop, const live::Study& study, const reader::Ask& ask);
+  /// One that cannot be made.
+  void give_up(std::uint64_t loop, std::uint64_t study, const Error& error) {
+    take_(loop, {study, tl::unexpected(error)});
+  }
   /// It has ended; what was found of it, and measured of its GPUs.
   void remember(const live::Attempt& attempt, const live::Life* life, const probe::JobUse* use);
+  /// Ends that the history could not take for now are given to it again.
+  void try_again();
+  [[nodiscard]] HistoryEnds ends();
 
  private:
   using Answer = std::function<void(Result<live::Finding>)>;
+  /// At a time: as few as this machine reads fast, or for workers that may be many.
+  [[nodiscard]] static std::size_t most_readings(const settings::Session& session);
   /// Jobs that were submitted alike and wait for advice, with what was read last of their code.
   struct Alike {
     SharedReadings::Read facts;
@@ -46,11 +56,14 @@ class Studies {
   void advise(const SeenJob& job, const SharedReadings::Read& facts, const Answer& answer);
   void advise_all(const std::string& key);
   void remember_all();
+  void put_off(std::vector<Ended> ended);
 
   Take take_;
   std::mutex mutex_;
   std::map<std::string, Alike> alike_;
   std::vector<Ended> ended_;  // that the history has not been told of
+  std::vector<Ended> later_;  // that it could not take
+  HistoryEnds counts_;
   SharedReadings shared_;
   Historian historian_;  // of the worker's thread
   Worker worker_;        // last: it uses what stands above

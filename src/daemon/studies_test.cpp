@@ -3,8 +3,14 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <thread>
 
+#include "daemon/step_desk.hpp"
 #include "tests/support/need.hpp"
 
 namespace schedmate::daemon {
@@ -57,6 +63,68 @@ TEST_CASE("without a reader each study is answered, and says which setting is mi
   REQUIRE(answers.size() == 1);
   CHECK(answers.front().study == 5);
   CHECK(answers.front().finding.error().message.find("reader.socket") != std::string::npos);
+}
+
+TEST_CASE("steps tell of a failure though nobody reads its log, and are asked for first") {
+  std::mutex mutex;
+  std::vector<live::Studied> answers;
+  Studies studies({}, [&](std::uint64_t /*loop*/, live::Studied studied) {
+    const std::lock_guard lock(mutex);
+    answers.push_back(std::move(studied));
+  });
+  const auto number_of_answers = [&] {
+    const std::lock_guard lock(mutex);
+    return answers.size();
+  };
+  StepDesk desk(studies);
+  desk.read_by(nullptr, [](const SeenJob& job, const auto&) -> Result<std::vector<SeenStep>> {
+    if (job.id != "7") return fail(ErrorCode::unavailable, "no accounting");
+    return std::vector<SeenStep>{{.id = "0", .end_state = EndState::failed}};
+  });
+  SeenJob other = known_job();
+  other.id = "8";
+  desk.make(3, {5, live::Study::What::failure, known_job()}, nullptr);
+  desk.make(3, {6, live::Study::What::failure, other}, nullptr);
+  while (number_of_answers() < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  desk.make(3, {7, live::Study::What::log, known_job()}, nullptr);
+  REQUIRE(answers.size() == 3);
+  const auto cause = std::get<live::CauseFound>(testing::need(answers[0].finding));
+  CHECK_FALSE(cause.judged);
+  CHECK(cause.reason.empty());  // that nobody reads here is not why it failed
+  CHECK(cause.unread.contains("reader.socket"));
+  CHECK(cause.steps.at(0).id == "0");
+  CHECK_FALSE(answers[1].finding);
+  CHECK_FALSE(answers[2].finding);
+}
+
+TEST_CASE("failures that are too many for the steps to be asked for are studied without") {
+  std::mutex mutex;
+  std::vector<std::uint64_t> answered;
+  Studies studies({}, [&](std::uint64_t /*loop*/, const live::Studied& studied) {
+    const std::lock_guard lock(mutex);
+    answered.push_back(studied.study);
+  });
+  const auto seen = [&] {
+    const std::lock_guard lock(mutex);
+    return answered;
+  };
+  std::atomic<bool> is_slow = true, others_waited = false;
+  std::atomic<int> reads = 0;
+  StepDesk desk(studies);
+  desk.read_by(nullptr, [&](const SeenJob&, const std::function<bool()>& others_wait) {
+    while (is_slow) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (++reads == 1) others_waited = others_wait();
+    if (reads == 9) others_waited = others_waited && !others_wait();
+    return Result<std::vector<SeenStep>>(fail(ErrorCode::unavailable, "it is slow"));
+  });
+  for (std::uint64_t number = 1; number <= 12; ++number)
+    desk.make(3, {number, live::Study::What::failure, known_job()}, nullptr);
+  // One is being asked for, and eight wait.
+  CHECK(seen() == std::vector<std::uint64_t>{10, 11, 12});
+  is_slow = false;
+  while (seen().size() < 12) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK(reads == 9);
+  CHECK(others_waited);
 }
 
 }  // namespace

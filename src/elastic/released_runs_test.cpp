@@ -57,7 +57,7 @@ double mean_jct_h(const ReleasedRun& released) {
 }
 
 TEST_CASE("average JCT over ways to break ties is within 5 % of the released runs" *
-          needs_shared("data/sia/runs")) {
+          needs_shared("data/sia/runs") * doctest::skip(testing::sanitized)) {
   const BootstrapOptions two_minutes{.profile_s = 120};
   const ReleasedRun runs[] = {{"workloads/philly/workload-1.csv", "philly-1.sia", {}},
                               {"workloads/saturn/workload-1.csv", "saturn-1.sia", {}},

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <atomic>
 #include <schedmate/queue_forecaster.hpp>
-#include <thread>
 #include <utility>
 
+#include "base/threads.hpp"
 #include "eta/pool_forecast.hpp"
 
 namespace schedmate {
@@ -84,15 +84,10 @@ class Pools {
       for (std::size_t i = round.from; i < round.to; ++i) tasks.emplace_back(&pool, i);
     }
     std::atomic<std::size_t> next = 0;
-    const auto take_turns = [&] {
+    run_on_threads(tasks.empty() ? 1 : threads_, [&](std::int64_t /*number*/) {
       for (std::size_t i = next++; i < tasks.size(); i = next++)
         tasks[i].first->sample(tasks[i].second);
-    };
-    {
-      std::vector<std::jthread> helpers;
-      for (int i = 1; i < threads_ && !tasks.empty(); ++i) helpers.emplace_back(take_turns);
-      take_turns();
-    }
+    });
     for (PoolForecast* pool : open) pool->end_round();
     return !open.empty();
   }

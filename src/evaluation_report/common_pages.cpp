@@ -9,25 +9,31 @@ void add_method(Page& report) {
   report.heading(2, "How figures are made");
   report.list(
       // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): sentences of several lines
-      {"Each experiment runs host and arms on the same perturbations: every job is submitted 0, 1 "
-       "or 2 s later, drawn with the perturbation's seed; its workload moves with it. Jobs of the "
-       "warm-up (the first days, stated with each experiment) count in no figure.",
+      {"Each experiment runs host and arms on the same perturbations. Each draws anew all that is "
+       "drawn: the workload (templates, GPU use, metadata), synthetic traces, failures, and "
+       "submissions that come 0, 1 or 2 s later. Jobs of the warm-up (the first days, stated with "
+       "each experiment) count in no figure.",
        "ln ratio: mean over jobs of ln(JCT arm / JCT host), below 0 is faster; then the mean over "
        "perturbations with its 95 % interval (Student's t, paired) as ±. A figure without an "
        "interval is a bound, or was the same in all perturbations.",
-       "safe: the upper one-sided 95 % bound of that mean is at most ln 1.02; arms with advice "
-       "above it are marked EXCEEDS.",
-       "average JCT x: mean JCT of the host / mean JCT of the arm, as the paper's Figure 12d. p50, "
-       "p99: nearest rank, in seconds. slowed: share of jobs with over twice the host's JCT.",
+       "safe: the upper one-sided 95 % bound of that mean is at most ln 1.02, and so is that of "
+       "the average JCT (longer by, 95 %); arms with advice above it are marked EXCEEDS.",
+       "average JCT x: mean JCT of the host / mean JCT of the arm, as the paper's Figure 12d. "
+       "bound x: mean JCT of the host / mean duration (zero waiting, no sharing), which no "
+       "scheduler exceeds; share of bound: how much of it the arm gets, bootstrap over "
+       "perturbations. p50, p99: nearest rank, in seconds. slowed: share of jobs with over twice "
+       "the host's JCT.",
        "share of oracle: sum ln(host/arm) / sum ln(host/oracle), bootstrap over perturbations. It "
        "is given only where the lower 95 % limit of the oracle's gain is above 2 %; otherwise "
        "there is no head-room. The oracle knows true durations and GPU use under the arm's own "
        "settings. It is not a bound: other settings may do better with this knowledge (see What "
        "bounds the gain below), and a host that plans with limits can gain from wrong durations.",
        "packed: GPU time on GPUs that another job held first / total GPU time held.",
-       "ARM.last_k: ARM with the mean of the user's last three jobs in place of the Advisor "
-       "(advice=last_k). ARM.oracle: with true durations and without shrinkage "
-       "(advice=oracle:use,shrink=false). ARM.metadata, ARM.all: the controls (workload_shuffle). "
+       "ARM.last_k: ARM with the mean duration and GPU use of the user's last three jobs of that "
+       "size in place of the Advisor (advice=last_k:use): nothing is read. ARM.oracle: with true "
+       "durations and without shrinkage (advice=oracle:use,shrink=false). ARM.own, ARM.all: the "
+       "controls (workload_shuffle=own reads the metadata of another job of the same user, all "
+       "that of any job). "
        "ARM.unshrunk: full advice from the first job on (shrink=false). The text below each table "
        "explains its other labels; {at} in a policy is the swept value. Figures and tables of the "
        "paper are shown with last_k, the oracle and both controls. safety_... has only the "

@@ -83,7 +83,7 @@ TrendOverErrors by_errors(const std::vector<ArmRows>& arms) {
 
 std::string construction_note(const std::set<std::string_view>& columns) {
   std::vector<std::string> over;
-  for (const std::string_view figure : {"over_last_k", "over_metadata", "over_all"})
+  for (const std::string_view figure : {"over_last_k", "over_own", "over_all"})
     if (columns.contains(figure)) over.emplace_back(column_of(figure).title);
   if (over.empty()) return fmt::format("{}. {}", construction, nothing_here);
   return fmt::format("{}; the only evidence for reading code: {}.", construction, listed(over));

@@ -15,8 +15,9 @@ namespace schedmate::evaluation_report {
 namespace {
 
 /// The columns of a terminal: those of them that any arm has.
-constexpr auto figures_shown = std::to_array<std::string_view>(
-    {"ln_ratio", "upper95", "jct_ratio", "jct_s", "within_100", "median_error", "use_error"});
+constexpr auto figures_shown =
+    std::to_array<std::string_view>({"ln_ratio", "upper95", "jct_ratio", "longer95", "bound_share",
+                                     "jct_s", "within_100", "median_error", "use_error"});
 
 std::string lines_of(const Chapter& chapter, const std::string& trace) {
   const auto arms = arms_of(chapter, trace);

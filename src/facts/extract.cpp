@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "base/input.hpp"
-#include "facts/choose.hpp"
+#include "facts/confidence.hpp"
 #include "facts/outlook.hpp"
 #include "facts/request.hpp"
 #include "facts/safe.hpp"
@@ -18,7 +18,7 @@
 
 namespace schedmate {
 namespace embedded {
-extern const std::string_view keys_toml;
+extern const std::string_view keys_toml, confidence_toml;
 }
 namespace {
 
@@ -100,7 +100,8 @@ std::optional<facts::Scene> training_of(tree::Tree& tree, const JobSource& job,
 }
 
 /// What is only evaluated has been trained before, whoever did it.
-void weigh_loaded_checkpoint(const facts::Scene& scene, Facts& facts) {
+void weigh_loaded_checkpoint(const facts::Scene& scene, facts::GroundsByField& grounds,
+                             Facts& facts) {
   for (const auto& [setting, meaning, trust] : scene.meant("pretrained")) {
     const std::string* path = setting->value.text();
     if (setting->precedence != facts::Precedence::given || path == nullptr || path->empty())
@@ -109,6 +110,8 @@ void weigh_loaded_checkpoint(const facts::Scene& scene, Facts& facts) {
     facts::add(found, {"pretrained", true, facts::confidence::strong}, setting->value.place,
                "evaluates weights");
     facts.facts["pretrained"] = found.front().fact;
+    grounds["pretrained"] = {
+        .rank = found.front().fact.confidence, .rules = 1, .why = found.front().why};
     return;
   }
 }
@@ -134,19 +137,27 @@ void weigh_absence(facts::Findings& findings) {
   }
 }
 
-void apply_rules(tree::Tree& tree, const facts::Scene& scene,
-                 const std::vector<command::Launch>& launches, Facts& facts) {
+struct JobRead {
+  tree::Tree& tree;
+  const FactRules& rules;
+  const std::vector<command::Launch>& launches;
+};
+
+void apply_rules(const JobRead& read, const facts::Scene& scene, Facts& facts) {
   facts::Findings findings;
   for (const facts::Rule rule : field_rules) rule(scene, findings);
   weigh_absence(findings);
-  facts::choose(std::move(findings), facts);
-  const facts::Expectation expected = facts::expect_of_job(tree, scene);
+  auto grounds = facts::choose(std::move(findings), facts);
+  const facts::Expectation expected = facts::expect_of_job(read.tree, scene);
   facts.expect = expected.outlook;
   facts.expect_reason = expected.reason;
-  facts.runs = count_runs(launches, scene);
-  if (facts.expect != Outlook::evaluation_only) return;
-  weigh_loaded_checkpoint(scene, facts);
-  for (const auto* field : training_only) facts.facts.erase(field);
+  facts.runs = count_runs(read.launches, scene);
+  if (facts.expect == Outlook::evaluation_only) {
+    weigh_loaded_checkpoint(scene, grounds, facts);
+    for (const auto* field : training_only) facts.facts.erase(field);
+  }
+  facts.degraded = read.tree.degraded();
+  facts::calibrate(scene, grounds, read.rules.confidence, facts);
 }
 
 /// An operator's key names are more relevant than the built-in ones: they come first.
@@ -168,7 +179,9 @@ Result<FactRules> load_rules(const std::string& folder) {
   const std::vector<std::string> extra(folder.empty() ? 0 : 1, folder);
   auto tables = facts::Tables::load(extra);
   if (!tables) return tl::unexpected(tables.error());
-  return FactRules{std::move(*keys), std::move(*tables)};
+  auto confidence = read_confidence(embedded::confidence_toml, "rules/confidence.toml");
+  if (!confidence) return tl::unexpected(confidence.error());
+  return FactRules{std::move(*keys), std::move(*tables), std::move(*confidence)};
 }
 
 }  // namespace
@@ -178,6 +191,8 @@ Result<std::shared_ptr<const FactRules>> load_fact_rules(const std::string& fold
   if (!rules) return fail(ErrorCode::invalid, rules.error().message);
   return std::make_shared<const FactRules>(*std::move(rules));
 }
+
+double careful_confidence(const FactRules& rules) { return rules.confidence.careful; }
 
 namespace {
 
@@ -232,7 +247,7 @@ Result<Facts> facts::extract_facts_in(tree::Tree& tree, const JobSource& job,
   const auto keep_so_far = [&](const std::optional<Scene>& best) {
     if (!keep) return;
     Facts so_far;
-    if (best) apply_rules(tree, *best, launches, so_far);
+    if (best) apply_rules({tree, rules, launches}, *best, so_far);
     const command::Launch* const first = launches.empty() ? nullptr : &launches.front();
     find_request(tree, {job, *commands, best ? &best->launch : first}, so_far);
     keep(finished(tree, job, std::move(so_far)));
@@ -240,7 +255,7 @@ Result<Facts> facts::extract_facts_in(tree::Tree& tree, const JobSource& job,
   Facts facts;
   const auto scene = training_of(tree, job, rules, {launches, keep_so_far});
   if (scene)
-    apply_rules(tree, *scene, launches, facts);
+    apply_rules({tree, rules, launches}, *scene, facts);
   else
     say_nothing_started(tree, *commands, facts);
   find_request(tree, {job, *commands, scene ? &scene->launch : nullptr}, facts);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <schedmate/fact_rules.hpp>
 
+#include "facts/confidence.hpp"
 #include "facts/keys.hpp"
 #include "facts/tables.hpp"
 #include "tree/tree.hpp"
@@ -13,6 +14,7 @@
 struct schedmate::FactRules {
   facts::Keys keys;
   facts::Tables tables;
+  Confidence confidence;
 };
 
 namespace schedmate::facts {

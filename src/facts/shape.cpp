@@ -35,13 +35,27 @@ void from_optimizer_call(const Scene& scene, Findings& out) {
   }
 }
 
+/// RandomResizedCrop and the like; not Random itself, RandomSampler, RandomNormal.
+bool is_random_transform(std::string_view name) {
+  constexpr std::array kinds{
+      "Adjust",  "Affine",    "Apply",  "Augment",    "AutoContrast", "Blur",   "Brightness",
+      "Choice",  "Contrast",  "Crop",   "Equalize",   "Erasing",      "Flip",   "Gamma",
+      "Gauss",   "Gray",      "Height", "Horizontal", "Hue",          "Invert", "Order",
+      "Perspec", "Posterize", "Resize", "Rotat",      "Saturation",   "Scale",  "Sharpness",
+      "Shear",   "Short",     "Size",   "Solarize",   "Translat",     "Transp", "Vertical",
+      "Width",   "Zoom"};
+  if (!name.starts_with("Random")) return false;
+  name.remove_prefix(6);
+  return std::ranges::any_of(kinds, [&](std::string_view kind) { return name.starts_with(kind); });
+}
+
 /// Random transforms and mixing that the program applies, in order of appearance.
 void find_augmentation(const Scene& scene, Findings& out) {
   std::string names;
   PlacePtr place;
   for (const python::Call& call : scene.seen.calls) {
     const std::string_view name = std::string_view(call.callee).substr(call.callee.rfind('.') + 1);
-    const bool random = name.starts_with("Random") || name == "ColorJitter" || name == "Mixup" ||
+    const bool random = is_random_transform(name) || name == "ColorJitter" || name == "Mixup" ||
                         name == "AutoAugment" || name == "TrivialAugmentWide" || name == "CutMix";
     if (!random || names.contains(name) || names.size() > 150) continue;
     names += (names.empty() ? "" : ", ") + std::string(name);

@@ -21,12 +21,6 @@ bool starts_programs(std::string_view callee) {
   return std::ranges::find(starters, callee) != starters.end();
 }
 
-std::string shell_quoted(std::string_view word) {
-  std::string made = "'";
-  for (const char c : word) made += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return made + "'";
-}
-
 /// The command as a shell would be given it; "" when its program is not known.
 std::string command_in(const python::Call& call) {
   const Value* what = argument(call, "args", 0);

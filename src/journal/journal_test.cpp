@@ -15,6 +15,7 @@
 #include "base/output.hpp"
 #include "core/action_json.hpp"
 #include "journal/schema.hpp"
+#include "tests/support/effort.hpp"
 #include "tests/support/faulty_disk.hpp"
 #include "tests/support/fixed_clock.hpp"
 #include "tests/support/made_actions.hpp"
@@ -409,7 +410,8 @@ std::size_t bytes_of(const std::string& path) {
   return bytes;
 }
 
-TEST_CASE("200,000 events and 20,000 actions stay below 20 MB at any time") {
+TEST_CASE("200,000 events and 20,000 actions stay below 20 MB at any time" *
+          doctest::skip(testing::sanitized)) {
   const Scratch folder;
   const std::string path = folder.path("journal.sqlite");
   const auto journal =

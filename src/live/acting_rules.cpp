@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/document.hpp"
@@ -16,17 +17,20 @@ bool Actions::is_fit(const ActionCall& call) const {
   const bool lifts = call.kind == ActionKind::undrain_node || call.kind == ActionKind::release;
   if (lifts && settings_.rules.own_marks_only && !marked_by(settings_, call.text)) return false;
   const bool of_node = call.kind == ActionKind::undrain_node || call.kind == ActionKind::drain_node;
+  if (call.kind == ActionKind::test_nodes && !settings_.can_test) return false;
   return !of_node || call.nodes.size() == 1;
 }
 
+/// A job may be sent elsewhere for less than what a node is drained for.
 bool Actions::has_witnesses(const Proposal& proposal, SimTime now) const {
-  return std::ranges::all_of(proposal.call.nodes, [&](const NodeGpus& node) {
-    std::set<std::string_view> sources;
-    for (const NodeWitness& each : proposal.witnesses)
-      if (each.node == node.node && now - each.when <= settings_.waits.witness_age)
-        sources.insert(each.source);
-    return sources.size() >= 2;
+  std::vector<NodeWitness> fresh;
+  std::ranges::copy_if(proposal.witnesses, std::back_inserter(fresh), [&](const NodeWitness& each) {
+    return now - each.when <= settings_.waits.witness_age;
   });
+  if (proposal.call.kind != ActionKind::drain_node)
+    for (NodeWitness& each : fresh) each.may_pass = each.may_be_harmless = false;
+  return std::ranges::all_of(proposal.call.nodes,
+                             [&](const NodeGpus& node) { return are_two(fresh, node.node); });
 }
 
 std::int64_t Actions::share_of_nodes(std::int64_t pct, std::int64_t least) const {
@@ -89,6 +93,20 @@ void Actions::open_breaker(SimTime now, const std::string& why) {
   record_.remarks.push_back({"breaker opened", own_name, why});
   keep_past();
   discard_waiting(now, why);
+  tell_chief(now, fmt::format("SchedMate acts no more on {}: {}. What waited is discarded. Look at "
+                              "`schedmate actions` and close the breaker when that is settled; it "
+                              "closes by itself after {} quiet seconds.",
+                              settings_.cluster, why, settings_.waits.breaker_quiet.count()));
+}
+
+/// One message.
+void Actions::tell_chief(SimTime now, std::string text) {
+  const Mode mode = mode_of(Area::notify);
+  if (settings_.chief.empty() || mode == Mode::observe) return;
+  ActionCall call{.kind = ActionKind::notify};
+  call.user = settings_.chief;
+  call.text = std::move(text);
+  record({.call = std::move(call), .why = {"the breaker has opened"}}, {mode, 0, own_name, now});
 }
 
 void Actions::discard_waiting(SimTime now, const std::string& why) {

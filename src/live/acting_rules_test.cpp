@@ -57,6 +57,25 @@ TEST_CASE("a witness of another node, or of long ago, counts for nothing") {
   CHECK(desk.propose(proposal));
 }
 
+TEST_CASE("a log, which anybody can write, and an error that may have done no harm drain no node") {
+  RulesDesk desk(40);
+  Proposal proposal = testing::sure_drain("a-1", desk.now());
+  proposal.witnesses = {{"log", "a-1", desk.now(), "NCCL error"},
+                        {"gpu", "a-1", desk.now(), "an NVLink went down", false, true}};
+  CHECK(!desk.propose(proposal));
+  proposal.witnesses.push_back({"gpu", "a-2", desk.now(), "a GPU is gone"});
+  CHECK(!desk.propose(proposal));
+  Proposal other = proposal;
+  other.witnesses.push_back({"kernel", "a-1", desk.now(), "Xid 74", true});  // a link that flaps
+  CHECK(!desk.propose(other));
+  other.witnesses.push_back({"kernel", "a-1", desk.now(), "Xid 79"});
+  CHECK(desk.propose(other));
+  proposal.call.nodes = {{"a-3", {}}};
+  proposal.witnesses = {{"log", "a-3", desk.now(), "NCCL error"},
+                        {"test", "a-3", desk.now(), "failed"}};
+  CHECK(desk.propose(proposal));
+}
+
 TEST_CASE("a job is sent elsewhere only on two witnesses of each node; on the same ones, on none") {
   RulesDesk desk(40);
   const SeenJob job = desk.site.submit("1");

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <csignal>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -20,6 +22,17 @@ SimTime intent_of(const Action& action) {
   return intent == action.steps.end() ? action.steps.front().when : intent->when;
 }
 
+/// A test that could not begin, says that it could not be made, or was killed from outside says
+/// nothing of its nodes.
+bool has_run(const SeenJob& test) {
+  constexpr std::array<std::int32_t, 3> codes = {75, 126, 127};  // EX_TEMPFAIL, and of the shell
+  constexpr std::array<std::int32_t, 2> signals = {SIGKILL, SIGTERM};
+  constexpr std::int32_t by_signal = 128;  // of the shell
+  return std::ranges::find(codes, test.exit_code) == codes.end() &&
+         std::ranges::find(signals, test.exit_signal) == signals.end() &&
+         std::ranges::find(signals, test.exit_code - by_signal) == signals.end();
+}
+
 /// Of a submission: the job that it became; of a test: how it ended.
 std::string shown_as(const ActionCall& call, const Reading& reading) {
   const bool is_job = call.kind == ActionKind::submit || call.kind == ActionKind::test_nodes;
@@ -29,7 +42,7 @@ std::string shown_as(const ActionCall& call, const Reading& reading) {
   using enum EndState;
   const EndState end = job->end_state;
   if (end == completed) return std::string(test_passed);
-  const bool says = end == failed || end == timeout || end == node_fail || end == out_of_memory;
+  const bool says = (end == failed && has_run(*job)) || end == node_fail;
   return fmt::format("{}: job {} ended as {}", says ? test_failed : "it says nothing", job->id,
                      to_string(end));
 }
@@ -92,7 +105,11 @@ std::optional<std::int64_t> Actions::propose(Proposal proposal, SimTime now) {
   const Mode mode = rules.obeys_modes ? mode_of(area_of(proposal.call)) : Mode::act;
   if (mode == Mode::observe) return not_now(counts_.observed);
   if (!is_fit(proposal.call)) return not_now(counts_.unfit);
+  if (proposal.call.kind == ActionKind::drain_node) discard_test(proposal.call, now);
   if (busy(proposal.call)) return not_now(counts_.busy);
+  const std::int64_t undoes = proposal.undoes;
+  if (undoes != 0 && (find(undoes) == nullptr || find(undoes)->state() != verified))
+    return not_now(counts_.busy);
   if (proposal.call.kind == ActionKind::drain_node) {
     const auto node = nodes_.find(proposal.call.nodes.front().node);
     if (node == nodes_.end() || (rules.humans_win && node->second.state != NodeState::up))
@@ -101,11 +118,29 @@ std::optional<std::int64_t> Actions::propose(Proposal proposal, SimTime now) {
   }
   if (rules.two_witnesses && wants_witnesses(proposal.call) && !has_witnesses(proposal, now))
     return not_now(counts_.unwitnessed);
+  if (mode == Mode::shadow && is_on_record(proposal.call, now)) return not_now(counts_.busy);
   if (disturbs(proposal.call.kind) && !proposal.of_policy && mode != Mode::shadow) {
     count(proposal, now);
     if (rules.breaker && breaker_open()) return not_now(counts_.stopped);
   }
-  return record(std::move(proposal), {mode, 0, own_name, now});
+  return record(std::move(proposal), {mode, undoes, own_name, now});
+}
+
+/// A drain that only is recorded leaves its node up, and whoever speaks against that speaks on.
+bool Actions::is_on_record(const ActionCall& call, SimTime now) {
+  if (call.kind != ActionKind::drain_node) return false;
+  constexpr Seconds again{3600};
+  const auto [before, fresh] = shadow_drains_.try_emplace(call.nodes.front().node, now);
+  if (!fresh && now - before->second < again) return true;
+  before->second = now;
+  return false;
+}
+
+/// A test that still waits for an operator is no reason not to drain.
+void Actions::discard_test(const ActionCall& drain, SimTime now) {
+  const Action* const test = action_on("node " + drain.nodes.front().node);
+  if (test != nullptr && test->call.kind == ActionKind::test_nodes && test->state() == waiting)
+    step(actions_.at(test->id), {discarded, now, own_name, "the node is to be drained"});
 }
 
 std::int64_t Actions::record(Proposal proposal, const Deciding& deciding) {
@@ -231,6 +266,7 @@ void Actions::read(const Reading& reading, std::uint64_t number, SimTime now) {
         action.state() == verified && can_be_undone(action.call.kind) && !calls_.contains(id))
       watch(action, reading, now);
   free_orphans(reading, now);
+  read_at_ = reading.listing().now;
 }
 
 void Actions::judge(Action& action, const Reading& reading, std::uint64_t number, SimTime now) {
@@ -327,6 +363,17 @@ bool Actions::may_call_again(const Action& action, const Call& call, SimTime now
   return repeats_after_reading(action.call.kind) && now - call.since >= settings_.waits.outcome;
 }
 
+/// A controller that is killed loses what it has not saved: some seconds. What was there since it
+/// began was not lost; nodes may have been read a little earlier than the jobs beside them.
+bool Actions::is_forgotten(const Action& action, const Listing& listing) const {
+  constexpr Seconds unsaved{60}, apart{3};
+  const SimTime stood = action.steps.back().when;
+  return action.call.kind == ActionKind::drain_node && listing.began && stood <= *listing.began &&
+         *listing.began - stood <= unsaved && (!read_at_ || *read_at_ <= *listing.began + apart);
+}
+
+std::vector<Action> Actions::take_forgotten() { return std::exchange(forgotten_, {}); }
+
 /// Of a verified one: is its effect still there?
 void Actions::watch(Action& action, const Reading& reading, SimTime now) {
   const auto undoes_it = [&](const auto& each) {
@@ -334,6 +381,10 @@ void Actions::watch(Action& action, const Reading& reading, SimTime now) {
   };
   if (std::ranges::any_of(actions_, undoes_it)) return;  // what comes of that tells
   if (!still_stands(action, reading, settings_)) {
+    if (is_forgotten(action, reading.listing())) {
+      forgotten_.push_back(action);
+      return step(action, {superseded, now, own_name, "the cluster was restarted and forgot it"});
+    }
     if (action.call.kind == ActionKind::drain_node) {
       lifted_[action.call.nodes.front().node] = now;
       keep_past();

@@ -46,6 +46,7 @@ struct DueCall {
 
 class Actions {
  public:
+  static constexpr std::string_view key = "acting";  ///< of ActionRecord::past, where it is kept
   struct Counts {
     std::int64_t proposed = 0, busy = 0, unwitnessed = 0, observed = 0, stopped = 0, capped = 0,
                  unfit = 0;
@@ -94,6 +95,8 @@ class Actions {
   [[nodiscard]] SimTime looks_back_to() const;
   /// Ended since the last call, newest last.
   std::vector<Action> take_ended();
+  /// Drains that a controller has forgotten since the last call.
+  std::vector<Action> take_forgotten();
   /// Whether its call is to be made, or has not come back.
   [[nodiscard]] bool is_to_be_called(std::int64_t id) const {
     const auto call = calls_.find(id);
@@ -142,6 +145,7 @@ class Actions {
   [[nodiscard]] static Look look_for_submission(const Action& action, SimTime called,
                                                 const Listing& listing);
   [[nodiscard]] bool may_call_again(const Action& action, const Call& call, SimTime now) const;
+  [[nodiscard]] bool is_forgotten(const Action& action, const Listing& listing) const;
   void watch(Action& action, const Reading& reading, SimTime now);
   void free_orphans(const Reading& reading, SimTime now);
   [[nodiscard]] bool is_own_orphan(std::string_view text) const;
@@ -153,7 +157,10 @@ class Actions {
   void forget_past(SimTime now);
   void look_for_others(const Listing& listing, SimTime now);
   void discard_waiting(SimTime now, const std::string& why);
+  [[nodiscard]] bool is_on_record(const ActionCall& call, SimTime now);
+  void discard_test(const ActionCall& drain, SimTime now);
   void open_breaker(SimTime now, const std::string& why);
+  void tell_chief(SimTime now, std::string text);
   void keep_past();
   void restore_past(std::string_view text);
 
@@ -161,11 +168,12 @@ class Actions {
   std::map<std::int64_t, Action> actions_;
   std::map<std::int64_t, Call> calls_;                        // of those in flight
   std::map<std::string, std::int64_t, std::less<>> targets_;  // of those in flight
+  std::map<std::string, SimTime> shadow_drains_;              // by node, when they were recorded
   std::set<std::int64_t> fresh_;                              // not taken yet
   // Calls to be made, and with the record on its way; actions that have ended in that.
   std::vector<std::int64_t> due_, in_record_, over_in_record_;
   ActionRecord record_;
-  std::vector<Action> ended_;
+  std::vector<Action> ended_, forgotten_;
   std::int64_t next_id_;
   std::map<std::string, SeenNode, std::less<>> nodes_;  // at the last reading
   std::deque<SimTime> burst_;                           // proposals of the last minute
@@ -178,6 +186,7 @@ class Actions {
   std::deque<std::pair<SimTime, std::string>> bad_;     // nodes that were proposed to be drained
   std::map<std::string, SimTime, std::less<>> lifted_;  // own drains, by somebody else
   std::optional<SimTime> breaker_since_, foreign_since_;
+  std::optional<SimTime> read_at_;  // the last reading, by the cluster's clock
   std::string foreign_mark_;
   std::optional<std::set<std::string>> foreign_marks_;  // at the last reading
   Counts counts_;

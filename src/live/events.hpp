@@ -70,6 +70,10 @@ struct List {
   std::uint64_t number = 0;
   SimTime ended_since;
 };
+/// What that test has left is to be removed (Connector::end_test()); readings show whether it was.
+struct EndTest {
+  std::string token;
+};
 /// Slow work; few at a time, and in no hurry.
 struct Examine {
   Study study;
@@ -92,6 +96,6 @@ struct Noted {
 struct Stop {
   Error error;
 };
-using Effect = std::variant<Append, MakeCall, List, Examine, Answer, Noted, Stop>;
+using Effect = std::variant<Append, MakeCall, EndTest, List, Examine, Answer, Noted, Stop>;
 
 }  // namespace schedmate::live

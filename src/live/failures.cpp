@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the loop learns of jobs besides what the cluster shows (Lives), and what it proposes when
 /// they fail.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 
@@ -15,7 +17,7 @@ void Loop::take(const Studied& event, SimTime now) {
   keep_life(*id);
   effects_.emplace_back(Noted{Noted::What::job, *id, {}, Change::Kind::altered});
   if (event.finding && std::holds_alternative<CodeFound>(*event.finding)) take_advice(*id, now);
-  if (event.finding && std::holds_alternative<LogFound>(*event.finding)) take_speed(*id);
+  if (event.finding && std::holds_alternative<LogFound>(*event.finding)) take_speed(*id, now);
   if (event.finding && std::holds_alternative<CauseFound>(*event.finding)) explain_loss(*id);
   respond_to_failures(now);
   respond_to_hangs(now);
@@ -58,14 +60,14 @@ void Loop::take_advice(const std::string& id, SimTime now) {
 }
 
 /// How fast it is beside its fastest steps: what cancels a packing (paper 4.1).
-void Loop::take_speed(const std::string& id) {
+void Loop::take_speed(const std::string& id, SimTime now) {
   const Attempt* const attempt = jobs_.find(id);
   const Life* const life = lives_.find(id);
-  if (attempt == nullptr || life == nullptr || !life->log || !life->log->step_time_s ||
-      !life->fastest_step_s || *life->log->step_time_s <= 0)
-    return;
-  if (Pool* const pool = pool_of(attempt->seen))
-    pool->cluster.tell_speed(attempt->number, *life->fastest_step_s / *life->log->step_time_s);
+  if (attempt == nullptr || life == nullptr || !life->log || !life->fastest_step_s) return;
+  const auto step_s = life->log->step_s_now();
+  Pool* const pool = pool_of(attempt->seen);
+  if (step_s && pool != nullptr)
+    pool->cluster.tell_speed(attempt->number, *life->fastest_step_s / *step_s, now);
 }
 
 /// In the batch that keeps the cause, so that it is told once.
@@ -104,7 +106,7 @@ const Prediction* Loop::advice_on(const std::string& id) const {
                                                                  : nullptr;
 }
 
-/// Probes, and the cluster itself, which has lost a node of the job.
+/// Probes, the cluster itself, which has lost a node of the job, and the site's own checks.
 std::vector<NodeWitness> Loop::witnesses_of(const SeenJob& job, SimTime now) const {
   std::vector<NodeWitness> witnesses;
   for (const NodeGpus& each : job.nodes) {
@@ -113,6 +115,8 @@ std::vector<NodeWitness> Loop::witnesses_of(const SeenJob& job, SimTime now) con
     const auto node = actions_.nodes().find(each.node);
     if (node != actions_.nodes().end() && node->second.state == NodeState::down)
       witnesses.push_back({"scheduler", each.node, now, "it is down: " + node->second.reason});
+    else if (node != actions_.nodes().end() && node->second.failed_check)
+      witnesses.push_back({"site", each.node, now, node->second.reason});
   }
   return witnesses;
 }
@@ -120,19 +124,81 @@ std::vector<NodeWitness> Loop::witnesses_of(const SeenJob& job, SimTime now) con
 /// What two of them say of one node needs no job that fails first.
 void Loop::take(const Witnessed& event, SimTime now) {
   const std::string node = event.witness.node;
+  if (!care_.counts(event.witness)) return;
   witnesses_.add(event.witness, now);
   respond_to_failures(now);
+  if (drain_if_agreed(node, now))
+    care_.settle(node);
+  else
+    care_.suspect(event.witness);
+}
+
+/// Whether two witnesses besides any log speak against it.
+bool Loop::drain_if_agreed(const std::string& node, SimTime now) {
   std::vector<NodeWitness> witnesses =
       witnesses_.of(node, now - options_.settings.waits.witness_age);
-  const bool agree = std::ranges::any_of(
-      witnesses, [&](const NodeWitness& each) { return each.source != event.witness.source; });
-  if (!agree) return;
+  if (!are_two(witnesses, node)) return false;
   Proposal drain;
-  drain.call = {.kind = ActionKind::drain_node, .nodes = {{node, {}}}, .text = event.witness.says};
+  drain.call = {
+      .kind = ActionKind::drain_node, .nodes = {{node, {}}}, .text = witnesses.back().says};
   drain.why = {"rule witnesses_agree"};
   drain.witnesses = std::move(witnesses);
   (void)actions_.propose(std::move(drain), now);
+  return true;
 }
+
+/// Drains that the controller has forgotten are planned anew, while what was said still counts.
+void Loop::replace_forgotten(SimTime now) {
+  for (const Action& drain : actions_.take_forgotten()) {
+    Proposal again;
+    again.call = drain.call;
+    again.call.text =
+        drain.call.text.substr(std::min(drain.call.text.find(' '), drain.call.text.size()));
+    again.call.text.erase(0, 1);
+    again.witnesses = told_before(drain, drain.call.nodes.front().node);
+    again.why = {fmt::format("the cluster was restarted and has forgotten action {}", drain.id)};
+    (void)actions_.propose(std::move(again), now);
+  }
+}
+
+/// Jobs and nodes may come in readings of their own, one after the other; some may be asked for at
+/// once, some seldom.
+void Loop::doubt_good_ends(const std::vector<Change>& changes, const Listing& listing,
+                           SimTime now) {
+  if (!options_.ends_when_clear) return;
+  constexpr std::uint64_t readings = 5;
+  constexpr Seconds together{2};
+  std::erase_if(good_ends_, [&](const auto& each) {
+    return counts_.readings - each.second.reading > readings && now - each.second.when > together;
+  });
+  for (const Change& change : changes)
+    if (change.kind == Change::Kind::ended && change.attempt.seen.phase == JobPhase::ended &&
+        change.attempt.seen.end_state == EndState::completed && change.attempt.number != 0)
+      good_ends_[change.attempt.seen.id] = {counts_.readings, now};
+  std::set<std::string_view> down;
+  for (const SeenNode& node : listing.nodes)
+    if (node.state == NodeState::down) down.insert(node.name);
+  std::erase_if(good_ends_, [&](const auto& each) {
+    const Attempt* const attempt = jobs_.find(each.first);
+    if (attempt == nullptr) return true;
+    const bool lost = std::ranges::any_of(
+        attempt->seen.nodes, [&](const NodeGpus& node) { return down.contains(node.node); });
+    if (lost) lives_.doubt(*attempt, now);
+    if (lost) keep_life(each.first);
+    return lost;
+  });
+}
+
+namespace {
+
+/// From when on there is time for witnesses: since its end, or since that was shown, where that was
+/// so late that no time would be left.
+SimTime known_since(const Life& life, SimTime ended, Seconds late) {
+  const SimTime shown = life.end_shown.value_or(ended);
+  return shown - ended > late ? shown : ended;
+}
+
+}  // namespace
 
 void Loop::respond_to_failures(SimTime now) {
   const Modes& modes = actions_.settings().modes;
@@ -141,6 +207,7 @@ void Loop::respond_to_failures(SimTime now) {
     const Life* const life = lives_.find(id);
     if (attempt == nullptr || life == nullptr || attempt->number != life->attempt || !life->cause ||
         attempt->seen.phase != JobPhase::ended || is_own_test(attempt->seen) ||
+        (attempt->seen.ended && attempt->seen.ended < began_) ||  // nobody knows what was done then
         (modes.recover == Mode::observe && modes.notify == Mode::observe)) {
       lives_.handled(id);
       keep_life(id);
@@ -148,14 +215,22 @@ void Loop::respond_to_failures(SimTime now) {
     }
     const SeenJob& job = attempt->seen;
     const std::vector<NodeWitness> witnesses = witnesses_of(job, now);
+    const Seconds wait = options_.settings.waits.witness;
+    // Restarts that a controller has forgotten did not happen.
+    std::vector<EarlierFailure> earlier = life->earlier;
+    const auto forgotten = std::erase_if(
+        earlier, [&](const EarlierFailure& each) { return each.restarts >= job.restarts; });
     const FailureCase failure{
         .job = job,
         .cause = *life->cause,
-        .earlier = life->earlier,
+        .earlier = earlier,
         .witnesses = witnesses,
-        .may_wait = now - job.ended.value_or(now) < options_.settings.waits.witness};
+        .may_wait = now - known_since(*life, job.ended.value_or(now), wait / 2) < wait};
     Response response = respond_to(failure);
     if (response.waits) continue;
+    if (forgotten > 0)
+      for (Proposal& each : response.proposals)
+        each.why.emplace_back("the cluster has forgotten that it was started again");
     count_avoided(failure, attempt->past);
     respond(std::move(response), now);
     lives_.handled(id);
@@ -184,7 +259,10 @@ void Loop::respond_to_hangs(SimTime now) {
     if (attempt == nullptr || attempt->number != life->attempt ||
         attempt->seen.phase != JobPhase::running)
       continue;
-    HangCase hung{attempt->seen, *life->hang, options_.settings.waits.hung_restart};
+    HangCase hung{attempt->seen, *life->hang, options_.settings.waits.hung_restart,
+                  options_.is_idle ? options_.is_idle(attempt->seen) : std::nullopt,
+                  std::ranges::find(life->earlier, Lives::hung, &EarlierFailure::fingerprint) !=
+                      life->earlier.end()};
     const std::vector<Proposal> proposals = respond_to_hang(hung, now);
     if (proposals.empty()) continue;
     for (const Proposal& each : proposals) (void)actions_.propose(each, now);

@@ -167,7 +167,9 @@ Jobs::Known::iterator Jobs::find(const std::string& id, std::size_t& next) {
 std::vector<Change> Jobs::take(const Listing& listing) {
   forgotten_.clear();
   std::vector<Change> changes;
-  if (listing.version <= version_ || is_old(listing)) return changes;
+  // One that shows more than another of its version, since that one was a part of it, is news.
+  const bool was_taken = listing.version == version_ && listing.jobs.size() <= shown_.size();
+  if (listing.version < version_ || was_taken || is_old(listing)) return changes;
   version_ = listing.version;
   std::vector<Known::iterator> shown(listing.jobs.size(), jobs_.end());
   const auto is_shown = [&](Known::iterator job) {
@@ -230,7 +232,8 @@ std::string Jobs::text(const Attempt& attempt) {
                           {"user", seen.user},
                           {"gpus", seen.gpus},
                           {"phase", phases.at(static_cast<std::size_t>(seen.phase))},
-                          {"started_s", seconds_of(seen.started.value_or(never))}};
+                          {"started_s", seconds_of(seen.started.value_or(never))},
+                          {"ended_s", seconds_of(seen.ended.value_or(never))}};
   if (!attempt.past.empty()) document["past"] = past_document(attempt.past);
   return document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -264,6 +267,8 @@ Result<void> Jobs::restore(std::string_view text) {
   if (const auto past = document.find("past"); past != document.end())
     attempt.past = past_of(*past);
   if (at(*started) != never) attempt.seen.started = at(*started);
+  if (const auto ended = whole("ended_s"); ended && at(*ended) != never)
+    attempt.seen.ended = at(*ended);
   if (*phase != JobPhase::queued) attempt.starts = ++starts_;
   return {};
 }

@@ -56,7 +56,7 @@ class Jobs {
   Result<void> restore(std::string_view text);
 
   /// What is new. A job of which several things are seen at once has them all told, in their order.
-  /// Nothing for a reading of a version that was taken.
+  /// Nothing for a reading of a version that was taken, unless it shows more jobs.
   std::vector<Change> take(const Listing& listing);
   /// Older than what was taken, here or before a restart: it tells of nothing.
   [[nodiscard]] bool is_old(const Listing& listing) const;

@@ -19,20 +19,21 @@ Ledger::Day day_of(SimTime when) {
   return std::chrono::floor<std::chrono::days>(Seconds(seconds_of(when))).count();
 }
 
-/// "used jobs", then for each cause "GPU-seconds attempts", and the same of repeats.
+/// "used jobs", then for each cause "GPU-seconds attempts", the same of repeats, and
+/// "sampled idle".
 std::string text_of(const GpuTime& time) {
   std::string text = fmt::format("{} {}", time.used_gpu_s, time.jobs);
   for (const GpuTime::Loss& each : time.lost)
     text += fmt::format(" {} {}", each.gpu_s, each.attempts);
-  return text + fmt::format(" {} {}", time.repeats.gpu_s, time.repeats.attempts);
+  return text + fmt::format(" {} {} {} {}", time.repeats.gpu_s, time.repeats.attempts,
+                            time.sampled.gpu_s, time.sampled.idle_gpu_s);
 }
 
 std::optional<GpuTime> time_of(std::string_view text) {
   const auto words = split(text, ' ');
   GpuTime made;
-  const std::size_t all = 4 + 2 * made.lost.size();
-  constexpr std::size_t once = 16;  // of versions with seven causes
-  if (words.size() != all && words.size() != once) return std::nullopt;
+  const std::size_t all = 6 + 2 * made.lost.size();
+  if (words.size() != all) return std::nullopt;
   std::vector<std::int64_t> numbers;
   for (const auto& word : words) {
     const auto number = parse_number<std::int64_t>(word);
@@ -41,10 +42,10 @@ std::optional<GpuTime> time_of(std::string_view text) {
   }
   made.used_gpu_s = numbers[0];
   made.jobs = numbers[1];
-  numbers.resize(all);
   for (std::size_t i = 0; i < made.lost.size(); ++i)
     made.lost.at(i) = {numbers[2 + 2 * i], numbers[3 + 2 * i]};
-  made.repeats = {numbers[all - 2], numbers[all - 1]};
+  made.repeats = {numbers[all - 4], numbers[all - 3]};
+  made.sampled = {numbers[all - 2], numbers[all - 1]};
   return made;
 }
 
@@ -132,6 +133,8 @@ void GpuTime::add(const GpuTime& other) {
   }
   repeats.gpu_s += other.repeats.gpu_s;
   repeats.attempts += other.repeats.attempts;
+  sampled.gpu_s += other.sampled.gpu_s;
+  sampled.idle_gpu_s += other.sampled.idle_gpu_s;
 }
 
 std::int64_t GpuTime::lost_gpu_s() const {
@@ -140,11 +143,14 @@ std::int64_t GpuTime::lost_gpu_s() const {
   return sum;
 }
 
-void Ledger::note(const SeenJob& ended, SimTime now) {
+void Ledger::note(const SeenJob& ended, SimTime now, const Sampled& sampled) {
   if (!ended.started) return;
   const SimTime end = near(ended.ended.value_or(now));
   const std::int64_t used = used_gpu_s(ended, now);
   GpuTime time{.used_gpu_s = used};
+  // At most what it has used: clocks of nodes are off by a little.
+  time.sampled.gpu_s = std::clamp<std::int64_t>(sampled.gpu_s, 0, used);
+  time.sampled.idle_gpu_s = std::clamp<std::int64_t>(sampled.idle_gpu_s, 0, time.sampled.gpu_s);
   time.jobs = ended.end_state == EndState::requeued ? 0 : 1;
   if (const auto cause = loss_of(ended.end_state))
     time.lost.at(static_cast<std::size_t>(*cause)) = {used, 1};

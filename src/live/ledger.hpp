@@ -41,6 +41,12 @@ inline constexpr int loss_causes = static_cast<int>(LossCause::user_script) + 1;
 [[nodiscard]] std::string_view method_of(LossCause cause);
 [[nodiscard]] std::optional<LossCause> loss_of(EndState state);
 
+/// What samples of GPUs say of an attempt.
+struct Sampled {
+  std::int64_t gpu_s = 0;       ///< between samples that follow each other
+  std::int64_t idle_gpu_s = 0;  ///< of these, with nothing done at both ends
+};
+
 /// Of attempts that have ended.
 struct GpuTime {
   struct Loss {
@@ -49,7 +55,8 @@ struct GpuTime {
   std::int64_t used_gpu_s = 0;
   std::int64_t jobs = 0;  ///< that ran and have ended for good
   std::array<Loss, loss_causes> lost{};
-  Loss repeats{};  ///< that were avoided
+  Loss repeats{};     ///< that were avoided
+  Sampled sampled{};  ///< of used_gpu_s
   void add(const GpuTime& other);
   [[nodiscard]] std::int64_t lost_gpu_s() const;
 };
@@ -61,7 +68,7 @@ class Ledger {
   explicit Ledger(std::size_t most = 20'000) : most_(most) {}
 
   /// An attempt has ended; all its GPU time belongs to the day (UTC) of its end.
-  void note(const SeenJob& ended, SimTime now);
+  void note(const SeenJob& ended, SimTime now, const Sampled& sampled = {});
   /// What its log says of one that has been noted; to be told once.
   void explain(const SeenJob& ended, FailureClass verdict);
   /// It would have been started again, to fail again after at least so long.

@@ -82,11 +82,17 @@ TEST_CASE("what is kept is what another process begins with") {
   CHECK(sum_of(next).lost_gpu_s() == 200);
 }
 
-TEST_CASE("a row of a version with fewer causes is read") {
+TEST_CASE("what samples say of it is kept, and is no more than was used") {
   Ledger ledger;
-  ledger.restore({{"ledger 0 ann", "300 2 0 0 100 1 0 0 0 0 0 0 0 0 0 0"}});
-  CHECK(sum_of(ledger).used_gpu_s == 300);
-  CHECK(lost_by(ledger, LossCause::failed).gpu_s == 100);
+  std::map<std::string, std::string> kept;
+  ledger.note(ended("ann", 0, 100), at(100), {.gpu_s = 180, .idle_gpu_s = 40});
+  ledger.note(ended("ann", 100, 200), at(200), {.gpu_s = 900, .idle_gpu_s = 300});
+  ledger.note(ended("ann", 200, 300), at(300), {.gpu_s = -5, .idle_gpu_s = -7});
+  keep(kept, ledger);
+  Ledger next;
+  next.restore(kept);
+  CHECK(sum_of(next).sampled.gpu_s == 180 + 200);
+  CHECK(sum_of(next).sampled.idle_gpu_s == 40 + 200);
 }
 
 TEST_CASE("of a failure its log says why, once; where the cluster says it that stands") {
@@ -160,6 +166,9 @@ TEST_CASE("a cluster that lies overflows nothing") {
 
 TEST_CASE("the loop counts each attempt once, across restarts, also a requeue that nobody saw") {
   House house(4, testing::ActingDesk::all_in(Mode::observe));
+  house.options.sampled = [](const SeenJob& ended) {
+    return Sampled{.gpu_s = 200, .idle_gpu_s = 10 * (ended.restarts + 1)};
+  };
   house.site.submit("1");
   house.turn();
   house.site.begin("1", {{"a-0", {0, 1, 2, 3}}});
@@ -176,6 +185,8 @@ TEST_CASE("the loop counts each attempt once, across restarts, also a requeue th
   house.site.finish("1", EndState::node_fail);
   house.turn();
   const GpuTime sum = sum_of(house.loop().ledger());
+  CHECK(sum.sampled.gpu_s == 2 * 200);
+  CHECK(sum.sampled.idle_gpu_s == 10 + 20);
   CHECK(sum.jobs == 1);
   CHECK(sum.lost.at(static_cast<std::size_t>(LossCause::requeued)).gpu_s == 4 * 110);
   CHECK(sum.lost.at(static_cast<std::size_t>(LossCause::node_fail)).attempts == 1);

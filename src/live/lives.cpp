@@ -7,63 +7,72 @@
 #include <schedmate/progress.hpp>
 #include <utility>
 
+#include "base/document_value.hpp"
+#include "base/json.hpp"
+#include "core/step_ends.hpp"
+
 namespace schedmate::live {
 namespace {
 
-using nlohmann::json;
 using enum Study::What;
 
 constexpr std::size_t most_earlier = 8, longest_document = std::size_t{16} << 10U,
                       longest_reason = 200;
 
-json number(const std::optional<double>& value) { return value ? json(*value) : json(nullptr); }
-std::optional<double> read_number(const json& whole, const char* name) {
-  const auto found = whole.find(name);
-  if (found == whole.end() || !found->is_number()) return std::nullopt;
-  return found->get<double>();
+Document number(const std::optional<double>& value) { return or_null<Document>(value); }
+std::optional<double> read_number(const Document& whole, const char* name) {
+  return figure_in(part(whole, name));
 }
-std::string read_text(const json& whole, const char* name) {
-  const auto found = whole.find(name);
-  return found == whole.end() || !found->is_string() ? "" : found->get<std::string>();
+std::string read_text(const Document& whole, const char* name) {
+  return text_in(part(whole, name));
 }
-std::int64_t read_whole(const json& whole, const char* name) {
-  const auto found = whole.find(name);
-  return found == whole.end() || !found->is_number_integer() ? 0 : found->get<std::int64_t>();
+std::int64_t read_whole(const Document& whole, const char* name) {
+  return whole_in(part(whole, name)).value_or(0);
+}
+bool read_truth(const Document& whole, const char* name) {
+  return part(whole, name) == Document(true);
 }
 
 /// Of an enumeration whose last value is `last`.
 template <class Value>
-Value read_value(const json& whole, const char* name, Value last) {
+Value read_value(const Document& whole, const char* name, Value last) {
   const auto value = read_whole(whole, name);
   return value < 0 || value > static_cast<std::int64_t>(last) ? Value{} : static_cast<Value>(value);
 }
 
-json document_of(const CauseFound& cause) {
-  return {{"judged", cause.judged},
-          {"verdict", cause.verdict},
-          {"component", cause.component},
-          {"recommendation", cause.recommendation},
-          {"reason", cause.reason},
-          {"advice", cause.advice},
-          {"fingerprint", cause.fingerprint},
-          {"blamed", cause.blamed},
-          {"step", number(cause.step)},
-          {"document", cause.document.size() > longest_document ? "" : cause.document}};
+Document document_of(const CauseFound& cause) {
+  Document document = {
+      {"judged", cause.judged},
+      {"verdict", cause.verdict},
+      {"component", cause.component},
+      {"recommendation", cause.recommendation},
+      {"reason", cause.reason},
+      {"advice", cause.advice},
+      {"unread", cause.unread},
+      {"fingerprint", cause.fingerprint},
+      {"blamed", cause.blamed},
+      {"step", number(cause.step)},
+      {"document", cause.document.size() > longest_document ? "" : cause.document}};
+  if (!cause.steps.empty()) document["steps"] = steps_document(cause.steps);
+  return document;
 }
 
-CauseFound read_cause(const json& document) {
+CauseFound read_cause(const Document& document) {
   CauseFound cause;
-  cause.judged = document.value("judged", json()) == json(true);
+  cause.judged = read_truth(document, "judged");
   cause.verdict = read_value(document, "verdict", FailureClass::other);
   cause.component = read_value(document, "component", Component::other);
   cause.recommendation = read_value(document, "recommendation", Recommendation::notify);
   cause.reason = read_text(document, "reason");
   cause.advice = read_text(document, "advice");
+  cause.unread = read_text(document, "unread");
   cause.fingerprint = read_text(document, "fingerprint");
-  for (const json& node : document.value("blamed", json::array()))
-    if (node.is_string()) cause.blamed.push_back(node);
+  if (const Document& nodes = part(document, "blamed"); nodes.is_array())
+    for (const Document& node : nodes)
+      if (node.is_string()) cause.blamed.push_back(node);
   cause.step = read_number(document, "step");
   cause.document = read_text(document, "document");
+  cause.steps = steps_in(part(document, "steps"));
   return cause;
 }
 
@@ -102,7 +111,7 @@ Health Life::health() const {
     reports.push_back({static_cast<double>(seconds_of(each.when)), each.step});
   if (hangs(reports, static_cast<double>(seconds_of(*looked))).value_or(false)) return Health::hung;
   constexpr double much = 1.5;
-  if (fastest_step_s && log->step_time_s && *log->step_time_s > much * *fastest_step_s)
+  if (const auto now = log->step_s_now(); now && fastest_step_s && *now > much * *fastest_step_s)
     return Health::slow;
   return Health::ok;
 }
@@ -111,14 +120,18 @@ Health Life::health() const {
 
 std::string Lives::text(const std::string& id) const {
   const Life* const life = find(id);
-  if (life == nullptr ||
-      (!life->cause && !life->cause_is_due && !life->hang && life->earlier.empty()))
+  const bool was_measured = life != nullptr && life->restarts > 0 && life->fastest_step_s;
+  if (life == nullptr || (!life->cause && !life->cause_is_due && !life->hang && !life->is_alone &&
+                          !was_measured && life->earlier.empty()))
     return "";
-  json document{{"submitted_s", seconds_of(life->submitted)},
-                {"restarts", life->restarts},
-                {"due", life->cause_is_due},
-                {"handled", life->is_handled},
-                {"earlier", json::array()}};
+  Document document{{"submitted_s", seconds_of(life->submitted)},
+                    {"restarts", life->restarts},
+                    {"due", life->cause_is_due},
+                    {"handled", life->is_handled},
+                    {"alone", life->is_alone},
+                    {"fastest_step_s", number(life->fastest_step_s)},
+                    {"earlier", Document::array()}};
+  if (life->end_shown) document["end_shown_s"] = seconds_of(*life->end_shown);
   if (life->hang)
     document["hang"] = {{"since_s", seconds_of(life->hang->since)},
                         {"step", number(life->hang->step)},
@@ -130,27 +143,32 @@ std::string Lives::text(const std::string& id) const {
                                    {"step", number(each.step)},
                                    {"restarts", each.restarts},
                                    {"reason", each.reason}});
-  return document.dump(-1, ' ', false, json::error_handler_t::replace);
+  return document.dump(-1, ' ', false, Document::error_handler_t::replace);
 }
 
 Result<void> Lives::restore(const std::string& id, std::string_view text) {
-  const json document = json::parse(text, nullptr, false);
+  const Document document = Document::parse(text, nullptr, false);
   if (!document.is_object()) return schedmate::fail(ErrorCode::invalid, "the life of job " + id);
   Life& life = lives_[id];
   life.submitted = at(read_whole(document, "submitted_s"));
   life.restarts = read_whole(document, "restarts");
-  life.cause_is_due = document.value("due", json()) == json(true);
-  life.is_handled = document.value("handled", json()) == json(true);
-  if (const auto cause = document.find("cause"); cause != document.end() && cause->is_object())
-    life.cause = read_cause(*cause);
-  if (const auto hang = document.find("hang"); hang != document.end() && hang->is_object())
-    life.hang = {at(read_whole(*hang, "since_s")), read_number(*hang, "step"),
-                 hang->value("told", json()) == json(true),
-                 hang->value("restarted", json()) == json(true)};
-  for (const json& each : document.value("earlier", json::array()))
-    if (each.is_object() && life.earlier.size() < most_earlier)
-      life.earlier.push_back({read_text(each, "fingerprint"), read_number(each, "step"),
-                              read_whole(each, "restarts"), read_text(each, "reason")});
+  life.cause_is_due = read_truth(document, "due");
+  life.is_handled = read_truth(document, "handled");
+  life.is_alone = read_truth(document, "alone");
+  life.fastest_step_s = read_number(document, "fastest_step_s");
+  life.end_shown = whole_in(part(document, "end_shown_s")).transform(at);
+  if (const Document& cause = part(document, "cause"); cause.is_object()) {
+    life.cause = read_cause(cause);
+    life.note = life.cause->unread;
+  }
+  if (const Document& hang = part(document, "hang"); hang.is_object())
+    life.hang = {at(read_whole(hang, "since_s")), read_number(hang, "step"),
+                 read_truth(hang, "told"), read_truth(hang, "restarted")};
+  if (const Document& earlier = part(document, "earlier"); earlier.is_array())
+    for (const Document& each : earlier)
+      if (each.is_object() && life.earlier.size() < most_earlier)
+        life.earlier.push_back({read_text(each, "fingerprint"), read_number(each, "step"),
+                                read_whole(each, "restarts"), read_text(each, "reason")});
   return {};
 }
 
@@ -170,7 +188,10 @@ void Lives::resume(const Attempt& attempt, SimTime now) {
 Life& Lives::begin(const Attempt& attempt) {
   const SeenJob& seen = attempt.seen;
   Life& life = lives_[seen.id];
-  if (life.attempt == attempt.number && attempt.number != 0) return life;
+  if (life.attempt == attempt.number && attempt.number != 0) {
+    life.restarts = seen.restarts;  // a controller may have forgotten some
+    return life;
+  }
   const bool is_same_job = life.submitted == seen.submitted;
   const bool is_same_attempt = is_same_job && life.restarts == seen.restarts && life.attempt == 0;
   if (life.attempt != 0) {
@@ -182,6 +203,8 @@ Life& Lives::begin(const Attempt& attempt) {
     if (is_same_job) {
       next.earlier = std::move(life.earlier);
       next.code = std::move(life.code);
+      next.fastest_step_s = life.fastest_step_s;  // say while it was measured alone
+      next.is_alone = life.is_alone;
       if (life.cause)
         next.earlier.push_back({life.cause->fingerprint, life.cause->step, life.restarts,
                                 life.cause->reason.substr(0, longest_reason)});
@@ -200,7 +223,7 @@ Life& Lives::begin(const Attempt& attempt) {
 
 void Lives::want(const Attempt& attempt, SimTime now) {
   const SeenJob& seen = attempt.seen;
-  const bool has_code = !seen.dir.empty() && !seen.command.empty();
+  const bool has_code = !seen.dir.empty() && (!seen.command.empty() || options_.keeps_scripts);
   if (has_code && !lives_[seen.id].code) queue_.want({attempt.number, code}, now);
   if (seen.phase == JobPhase::running && !seen.output.empty())
     queue_.want({attempt.number, log}, now + options_.follow);
@@ -216,18 +239,29 @@ void Lives::follow(const Change& change, SimTime now) {
       return want(attempt, now);
     case ended: {
       Life& life = begin(attempt);
+      if (life.hang && life.hang->restarted)
+        life.earlier.push_back({std::string(hung), life.hang->step, life.restarts, "it hung"});
       life.hang.reset();
       hanging_.erase(attempt.seen.id);
       queue_.forget(attempt.number);
       if (!wants_cause(attempt.seen)) return;
       life.cause_is_due = true;
       life.is_handled = false;
+      life.end_shown = now;
       return queue_.want({attempt.number, failure}, now);
     }
     case vanished:
     case altered:
       return;
   }
+}
+
+void Lives::doubt(const Attempt& attempt, SimTime now) {
+  Life& life = begin(attempt);
+  if (life.cause || life.cause_is_due) return;
+  life.cause_is_due = true;
+  life.is_handled = false;
+  queue_.want({attempt.number, failure}, now);
 }
 
 void Lives::forget(const std::string& id) {
@@ -286,7 +320,7 @@ std::optional<std::string> Lives::settle(const StudyQueue::Answered& study,
     const bool comes_again = may_pass && queue_.again(key, now);
     if (is_log && !comes_again) queue_.want(key, now + options_.follow);
     if (key.what == failure && !comes_again) {
-      life.cause = CauseFound{.judged = false, .reason = finding.error().message};
+      life.cause = CauseFound{.judged = false, .unread = finding.error().message};
       life.cause_is_due = false;
       unhandled_.insert(id->second);
     }
@@ -302,6 +336,7 @@ std::optional<std::string> Lives::settle(const StudyQueue::Answered& study,
   if (is_log) queue_.want(key, now + options_.follow);
   if (const auto* const cause = std::get_if<CauseFound>(&*finding)) {
     life.cause = *cause;
+    life.note = cause->unread;
     if (!life.cause->step && life.log) life.cause->step = life.log->step;
     life.cause_is_due = false;
     unhandled_.insert(id->second);

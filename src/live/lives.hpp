@@ -44,9 +44,11 @@ struct Life {
     std::optional<double> loss;
   };
   std::vector<Point> points{};             ///< rising steps, thinned evenly
-  std::optional<double> fastest_step_s{};  ///< the lowest median step time so far
+  std::optional<double> fastest_step_s{};  ///< the lowest median step time so far, in all attempts
   std::optional<CauseFound> cause{};
   bool cause_is_due = false, is_handled = false;  ///< of its failure
+  /// When its end was shown first; clusters may show it much later than it was.
+  std::optional<SimTime> end_shown{};
   std::vector<EarlierFailure> earlier{};
   std::string note{};  ///< what could not be read, for people
   /// It makes no steps, and what was done about that.
@@ -56,6 +58,7 @@ struct Life {
     bool told = false, restarted = false;
   };
   std::optional<Hang> hang{};
+  bool is_alone = false;  ///< it was evicted from GPUs that it shared, and shares no more
 
   /// At the last look at its log.
   [[nodiscard]] Health health() const;
@@ -65,6 +68,8 @@ struct LifeOptions {
   StudyQueue::Options queue{};
   Seconds follow{30};  ///< between two looks at a log
   std::size_t most_points = 240;
+  /// The cluster keeps what was submitted, so that jobs without a command can be read as well.
+  bool keeps_scripts = false;
 };
 
 class Lives {
@@ -77,6 +82,8 @@ class Lives {
   /// Goes on with a job that an earlier process knew, or that was there before this one.
   void resume(const Attempt& attempt, SimTime now);
   void follow(const Change& change, SimTime now);
+  /// It ended well, and yet why it ended is to be known.
+  void doubt(const Attempt& attempt, SimTime now);
   /// The cluster shows it no more.
   void forget(const std::string& id);
 
@@ -94,6 +101,8 @@ class Lives {
   [[nodiscard]] const std::set<std::string>& hanging() const { return hanging_; }
   /// What was done about one of them.
   void note_hang(const std::string& id, const Life::Hang& hang);
+  /// It is evicted from GPUs that it shares.
+  void shares_no_more(const std::string& id) { lives_[id].is_alone = true; }
   /// Its failure has been dealt with.
   void handled(const std::string& id);
   /// Failed attempts whose cause is known, or will not be, and that nobody has dealt with: by id.
@@ -101,6 +110,8 @@ class Lives {
   /// What restore() takes; "": nothing that must be kept.
   [[nodiscard]] std::string text(const std::string& id) const;
   [[nodiscard]] static std::string key(const std::string& id) { return "life " + id; }
+  /// The fingerprint of an earlier attempt that hung and was restarted for that.
+  static constexpr std::string_view hung = "hung";
 
   [[nodiscard]] SimTime next() const { return queue_.next(); }
   [[nodiscard]] const StudyQueue::Counts& counts() const { return queue_.counts(); }

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <ranges>
 #include <string>
 
 #include "tests/support/live_house.hpp"
@@ -126,7 +127,13 @@ TEST_CASE("what may pass is tried again, later each time; what may not is said")
     there.house.turns(3600);
     CHECK(tries == 6);
     CHECK(!there.life("1").cause->judged);
-    CHECK(there.life("1").cause->reason == "the share does not answer");
+    CHECK(there.life("1").cause->reason.empty());  // of that it did not fail
+    CHECK(there.life("1").note == "the share does not answer");
+    for (const Action& each : there.house.book() | std::views::values)
+      CHECK_FALSE(each.call.text.contains("the share does not answer"));
+    there.house.restart();
+    there.house.turns(3);
+    CHECK(there.life("1").note == "the share does not answer");
   }
 }
 
@@ -188,7 +195,11 @@ TEST_CASE("health: steps that come are ok, slower ones slow, none for long hung"
   there.log_says(300, 900);
   CHECK(there.life("1").health() == Health::slow);
   there.look.step_time_s = 1;
-  for (int i = 0; i < 12; ++i) there.log_says(300, 900);
+  there.look.recent_step_s = 1.6;
+  there.log_says(300, 900);
+  CHECK(there.life("1").health() == Health::slow);
+  there.look.recent_step_s = 1;
+  for (int i = 0; i < 20; ++i) there.log_says(300, 900);
   CHECK(there.life("1").health() == Health::hung);
 }
 
@@ -217,6 +228,53 @@ TEST_CASE("an answer that comes late says how the log was when it was asked for"
   CHECK(lives.hanging().empty());
   look(370, 370, 6);
   CHECK(lives.hanging().contains("1"));
+}
+
+TEST_CASE("how fast its steps were is known in the next attempt") {
+  SeenJob job;
+  job.id = "1";
+  job.output = "/r/1.log";
+  job.phase = JobPhase::running;
+  Listing listing;
+  Jobs jobs;
+  Lives lives({.follow = Seconds(5)});
+  for (const std::int64_t restarts : {0, 1}) {
+    job.restarts = restarts;
+    job.started = at(100 * restarts);
+    listing.version = restarts + 1;
+    listing.jobs = {job};
+    for (const Change& change : jobs.take(listing)) lives.follow(change, *job.started);
+    const auto studies = lives.take(jobs, *job.started + Seconds(5));
+    REQUIRE(studies.size() == 1);
+    (void)lives.returned(
+        studies[0].number,
+        LogFound{
+            .step = 10, .step_time_s = static_cast<double>(restarts + 1), .file = 1, .bytes = 1},
+        *job.started + Seconds(5));
+  }
+  CHECK(*lives.find("1")->fastest_step_s == 1);
+  CHECK(*lives.find("1")->log->step_time_s == 2);
+  Lives next;  // of another process
+  REQUIRE(next.restore("1", lives.text("1")));
+  for (const Change& change : Jobs().take(listing)) next.follow(change, at(200));
+  CHECK(*next.find("1")->fastest_step_s == 1);
+}
+
+TEST_CASE("how its steps ended is kept with why it failed") {
+  Lives lives;
+  REQUIRE(lives.restore("1", R"({"submitted_s": 5, "cause": {"judged": true, "steps": [
+      {"id": "0", "name": "train", "state": "failed", "exit_code": 3, "nodes": ["n0"],
+       "ended_s": 9}]}})"));
+  Lives next;  // of another process
+  REQUIRE(next.restore("1", lives.text("1")));
+  const auto& steps = next.find("1")->cause->steps;
+  REQUIRE(steps.size() == 1);
+  CHECK(steps[0] == SeenStep{.id = "0",
+                             .name = "train",
+                             .end_state = EndState::failed,
+                             .exit_code = 3,
+                             .nodes = {"n0"},
+                             .ended = at(9)});
 }
 
 TEST_CASE("points are thinned, and stay in order") {

@@ -6,15 +6,16 @@
 #include <tuple>
 #include <utility>
 
+#include "base/text.hpp"
+
 namespace schedmate::live {
 namespace {
 
-constexpr std::string_view kept_past = "acting";
-constexpr std::string_view kept_repeat = "last repeated call";
 constexpr std::string_view kept_read = "ends are known until";
+constexpr std::string_view kept_began = "read first at";
 
 Actions::Restored restored_of(const Past& past, SimTime now) {
-  const auto acting = past.kept.find(std::string(kept_past));
+  const auto acting = past.kept.find(std::string(Actions::key));
   return {past.open, past.next_action, acting == past.kept.end() ? "" : acting->second, now};
 }
 
@@ -34,6 +35,10 @@ Loop::Loop(LoopOptions options, const Past& past, SimTime now)
       ordering_->restore(name, value);
     else if (name == kept_read)
       jobs_.know_what_was_read(value);
+    else if (name == kept_began)
+      began_ = parse_number<std::int64_t>(value).transform(at);
+    else if (name == NodeCare::key)
+      care_.restore(value);
   submissions_.restore(past.kept);
   ledger_.restore(past.kept);
 }
@@ -70,11 +75,11 @@ void Loop::take(const Ticked& /*event*/, SimTime now) {
 }
 
 void Loop::take(const Returned& event, SimTime now) {
-  if (calls_out_ > 0) --calls_out_;
+  if (calls_out_.extract(event.action).empty()) return;  // its answer has come already
   profiler_calls_.erase(event.action);
   actions_.returned(event.action, event.reply, readings_, now);
   reread_ = true;
-  if (calls_out_ == 0) ask_to_list();
+  if (calls_out_.empty()) ask_to_list();
 }
 
 void Loop::take(const Proposed& event, SimTime now) {
@@ -123,8 +128,10 @@ void Loop::take(const Appended& event, SimTime /*now*/) {
     return;
   }
   give(promised_);
+  for (std::string& token : std::exchange(ends_, {}))
+    effects_.emplace_back(EndTest{std::move(token)});
   for (DueCall& due : actions_.recorded()) {
-    ++calls_out_;
+    calls_out_.insert(due.action);
     ++counts_.calls;
     effects_.emplace_back(MakeCall{due.action, std::move(due.call)});
   }
@@ -133,13 +140,17 @@ void Loop::take(const Appended& event, SimTime /*now*/) {
 void Loop::take(const Listed& event, SimTime now) {
   listing_ = false;
   next_list_ = now + options_.poll;
-  blind_ = !event.listing || jobs_.is_old(*event.listing);
+  blind_ = !event.listing || jobs_.is_old(*event.listing) || doubts_.has(*event.listing, jobs_);
   if (blind_) {
     ++counts_.blind;
     return;
   }
   ++counts_.readings;
   const Listing& listing = *event.listing;
+  if (!began_) {
+    began_ = listing.now;
+    batch_.kept.push_back({std::string(kept_began), std::to_string(seconds_of(*began_))});
+  }
   std::vector<Change> changes = jobs_.take(listing);
   for (const Change& change : changes) tell(change, now);
   follow_lives(changes, now);
@@ -149,14 +160,17 @@ void Loop::take(const Listed& event, SimTime now) {
   if (read_before_)
     for (const Change& change : changes) follow(change, now);
   const bool is_first = !std::exchange(read_before_, true);
-  const bool is_news = std::exchange(version_, listing.version) != listing.version;
-  if (is_news || !actions_.all().empty()) actions_.read(Reading(listing), event.number, now);
-  follow_ends(now);
+  if (doubts_.is_news() || !actions_.all().empty())
+    actions_.read(Reading(listing), event.number, now);
+  replace_forgotten(now);
+  doubt_good_ends(changes, listing, now);
+  follow_ends(listing, now);
   respond_to_failures(now);
   respond_to_hangs(now);
+  care_for_nodes(listing, now);
   decide(now);
   order_jobs(changes, is_first, now);
-  if (reread_ && calls_out_ == 0) ask_to_list();
+  if (reread_ && calls_out_.empty()) ask_to_list();
 }
 
 void Loop::ask_to_list() {
@@ -168,63 +182,15 @@ void Loop::ask_to_list() {
   effects_.emplace_back(List{++readings_, std::min(since, actions_.looks_back_to())});
 }
 
-void Loop::flush(SimTime now) {
-  if (appending_ || over_) return;
-  ActionRecord record = actions_.take();
-  for (auto& [action, step] : record.steps) batch_.steps.push_back({action, std::move(step)});
-  std::ranges::move(record.actions, std::back_inserter(batch_.actions));
-  for (auto& [what, by, note] : record.remarks)
-    batch_.remarks.push_back({std::move(what), now, std::move(by), std::move(note)});
-  if (record.past) batch_.kept.push_back({std::string(kept_past), std::move(*record.past)});
-  std::ranges::move(submissions_.take(now), std::back_inserter(batch_.kept));
-  std::ranges::move(ledger_.take(), std::back_inserter(batch_.kept));
-  // Repeated calls have their record; this one notices whether another daemon has taken over.
-  if (nothing_to_record() && actions_.awaits_record())
-    batch_.kept.push_back({std::string(kept_repeat), std::to_string(seconds_of(now))});
-  if (nothing_to_record()) {
-    give(answers_);
-    return take(Appended{}, now);
-  }
-  std::ranges::move(std::exchange(answers_, {}), std::back_inserter(promised_));
-  note_actions();
-  appending_ = true;
-  effects_.emplace_back(Append{std::exchange(batch_, {})});
-  if (!options_.settings.rules.record_first) {
-    take(Appended{}, now);
-    appending_ = true;
-    std::ranges::rotate(effects_, std::ranges::find_if(effects_, [](const Effect& effect) {
-                          return std::holds_alternative<MakeCall>(effect);
-                        }));
-  }
-}
-
-void Loop::give(std::vector<Answer>& answers) {
-  for (Answer& answer : std::exchange(answers, {})) effects_.emplace_back(std::move(answer));
-}
-
-bool Loop::nothing_to_record() const {
-  return batch_.steps.empty() && batch_.actions.empty() && batch_.remarks.empty() &&
-         batch_.events.empty() && batch_.kept.empty();
-}
-
-void Loop::note_actions() {
-  const auto note = [&](std::int64_t id, ActionState state, const std::string& job) {
-    ++counts_.steps.at(static_cast<std::size_t>(state));
-    effects_.emplace_back(Noted{Noted::What::action, std::to_string(id), state, {}, job});
-  };
-  for (const journal::NewStep& step : batch_.steps) note(step.action, step.step.state, "");
-  for (const Action& action : batch_.actions)
-    for (const ActionStep& step : action.steps) note(action.id, step.state, action.call.job);
-}
-
 // Jobs -------------------------------------------------------------------------------------------
 
 void Loop::tell(const Change& change, SimTime now) {
   ++counts_.changes.at(static_cast<std::size_t>(change.kind));
   effects_.emplace_back(Noted{Noted::What::job, change.attempt.seen.id, {}, change.kind});
   if (change.kind == Change::Kind::altered) return;
-  if (change.kind == Change::Kind::ended) ledger_.note(change.attempt.seen, now);
   const SeenJob& seen = change.attempt.seen;
+  if (change.kind == Change::Kind::ended)
+    ledger_.note(seen, now, options_.sampled ? options_.sampled(seen) : Sampled{});
   nlohmann::json body{{"submitted_s", seconds_of(seen.submitted)},
                       {"restarts", seen.restarts},
                       {"user", seen.user},
@@ -349,9 +315,19 @@ void Loop::let_in(bool to_profiler, SimTime now) {
   });
   std::ranges::stable_sort(entering, {}, [](const Attempt* each) { return each->seen.submitted; });
   for (const Attempt* const attempt : entering)
-    if (Pool* const pool = pool_of(attempt->seen))
-      pool->cluster.enter(
-          {known(*attempt), is_measured(attempt->seen), advice_on(attempt->seen.id)}, now);
+    if (Pool* const pool = pool_of(attempt->seen)) pool->cluster.enter(as_waiting(*attempt), now);
+}
+
+/// As its pool is to know it.
+VirtualCluster::Waiting Loop::as_waiting(const Attempt& attempt) {
+  const std::string& id = attempt.seen.id;
+  return {known(attempt), is_measured(attempt.seen), advice_on(id), is_alone(id)};
+}
+
+/// Evicted once from GPUs that it shared.
+bool Loop::is_alone(const std::string& id) const {
+  const Life* const life = lives_.find(id);
+  return life != nullptr && life->is_alone;
 }
 
 void Loop::follow_start(Pool& pool, const Change& change) {
@@ -369,10 +345,10 @@ void Loop::follow_start(Pool& pool, const Change& change) {
 }
 
 /// Starts and evictions that came to nothing leave the pool's policy with a wrong belief.
-void Loop::follow_ends(SimTime now) {
+void Loop::follow_ends(const Listing& listing, SimTime now) {
   for (const Action& action : actions_.take_ended()) {
     const ActionKind kind = action.call.kind;
-    if (kind == ActionKind::test_nodes) follow_test(action, now);
+    if (kind == ActionKind::test_nodes) follow_test(action, listing, now);
     if (ordering_ && kind == ActionKind::set_order &&
         (action.state() == ActionState::undone || action.state() == ActionState::rejected))
       ordering_->leave_alone(action.call);
@@ -443,14 +419,19 @@ void Loop::begin_anew(Pool& pool, SimTime now) {
       start = nullptr;
     if (attempt.seen.phase == JobPhase::running)
       running.emplace_back(attempt.starts,
-                           VirtualCluster::Running{job, attempt.seen.started.value_or(now),
-                                                   attempt.seen.nodes, advice_on(id)});
+                           VirtualCluster::Running{job,
+                                                   attempt.seen.started.value_or(now),
+                                                   attempt.seen.nodes,
+                                                   advice_on(id),
+                                                   {},
+                                                   is_alone(id)});
     else if (start != nullptr)
-      running.emplace_back(on_its_way + static_cast<std::uint64_t>(start->id),
-                           VirtualCluster::Running{job, now, start->call.nodes, advice_on(id),
-                                                   number_of(start->call.shared_with)});
+      running.emplace_back(
+          on_its_way + static_cast<std::uint64_t>(start->id),
+          VirtualCluster::Running{job, now, start->call.nodes, advice_on(id),
+                                  number_of(start->call.shared_with), is_alone(id)});
     else if (!attempt.seen.held && !not_before_.contains(attempt.number))
-      waiting.push_back({job, is_measured(attempt.seen), advice_on(id)});
+      waiting.push_back(as_waiting(attempt));
   }
   std::ranges::sort(running, {}, [](const auto& each) {
     const bool comes = each.first >= on_its_way;  // its time is of another clock than the others'
@@ -488,6 +469,10 @@ void Loop::carry_out(Pool& pool, const VirtualCluster::Decision& decision, SimTi
   const bool acts = actions_.mode_of(area_of(proposal.call)) >= Mode::approve;
   pool.surprised = pool.surprised || !acts;
   if (!acts && !shadowed_.insert(decision.job).second) return;
+  if (acts && !starts && decision.beside) {
+    lives_.shares_no_more(attempt->seen.id);
+    keep_life(attempt->seen.id);
+  }
   const auto action = actions_.propose(std::move(proposal), now);
   if (!action)
     pool.surprised = true;

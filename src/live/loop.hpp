@@ -23,10 +23,13 @@
 
 #include "journal/journal.hpp"
 #include "live/actions.hpp"
+#include "live/doubts.hpp"
 #include "live/events.hpp"
 #include "live/jobs.hpp"
 #include "live/ledger.hpp"
 #include "live/lives.hpp"
+#include "live/loop_options.hpp"
+#include "live/node_care.hpp"
 #include "live/ordering.hpp"
 #include "live/submissions.hpp"
 #include "live/virtual_cluster.hpp"
@@ -37,44 +40,14 @@ namespace schedmate::live {
 struct FailureCase;
 struct Response;
 
-/// A stage in front of the pools that runs each small job for a short time to measure it
-/// (Lucid 3.2). Its first attempt goes there; who does not end in time goes on to its pool.
-struct Profiling {
-  std::string pool{};  ///< the partition of its nodes; "": there is no such stage
-  Seconds time{200};
-  std::int32_t max_gpus = 8;
-  ProfilerStage::Bypass bypass = ProfilerStage::Bypass::none;
-};
-
-struct LoopOptions {
-  Settings settings;
-  Seconds poll{1};
-  /// So much longer than ends may come late are jobs that have ended followed: in that time their
-  /// failures are read, and people see them.
-  Seconds shown_for{600};
-  /// Who decides in a pool of that name; null: nobody starts jobs here.
-  std::function<VirtualCluster::Setup(const std::string& name)> pool{};
-  Profiling profiling{};
-  /// Where the cluster starts jobs itself: who goes first. Nothing: nobody is told.
-  std::optional<Ordering::Setup> ordering{};
-  LifeOptions lives{};
-  /// What was measured of its GPU use; null: nothing. It stays where it is. Empty: nothing is
-  /// known.
-  std::function<const Profile*(const SeenJob& job)> profile{};
-};
-
-/// What the journal holds of an earlier loop.
-struct Past {
-  std::vector<Action> open{};
-  std::int64_t next_action = 1;
-  std::map<std::string, std::string> kept{};  ///< by name
-};
-
 class Loop {
  public:
   Loop(LoopOptions options, const Past& past, SimTime now);
 
   std::vector<Effect> step(const Event& event, SimTime now);
+  /// Runs of before this loop, by their ends: what is expected of those that wait stands on them,
+  /// too, where the cluster starts jobs itself.
+  void learn_past(const std::vector<SeenJob>& runs);
   /// A Ticked is due then, at the latest: to read the cluster again.
   [[nodiscard]] SimTime next_tick() const;
   /// When a policy wishes to be asked though nothing happens; `never`: none does, or is asked.
@@ -120,25 +93,30 @@ class Loop {
   void see_nodes(const Listing& listing, SimTime now);
   void follow(const Change& change, SimTime now);
   void follow_start(Pool& pool, const Change& change);
-  void follow_ends(SimTime now);
+  void follow_ends(const Listing& listing, SimTime now);
   void decide(SimTime now);
   void decide(Pool& pool, SimTime now);
   void carry_out(Pool& pool, const VirtualCluster::Decision& decision, SimTime now);
   void begin_anew(Pool& pool, SimTime now);
   void order_jobs(const std::vector<Change>& changes, bool is_first, SimTime now);
   void propose_orders(SimTime now);
+  void propose_notes(SimTime now);
   void follow_lives(const std::vector<Change>& changes, SimTime now);
   void keep_life(const std::string& id);
   void study(SimTime now);
   void take_advice(const std::string& id, SimTime now);
-  void take_speed(const std::string& id);
+  void take_speed(const std::string& id, SimTime now);
   void explain_loss(const std::string& id);
   void count_avoided(const FailureCase& failure, const std::vector<PastRun>& past);
   [[nodiscard]] const Prediction* advice_on(const std::string& id) const;
+  void doubt_good_ends(const std::vector<Change>& changes, const Listing& listing, SimTime now);
   void respond_to_failures(SimTime now);
   void respond(Response response, SimTime now);
   void respond_to_hangs(SimTime now);
-  void follow_test(const Action& test, SimTime now);
+  void replace_forgotten(SimTime now);
+  bool drain_if_agreed(const std::string& node, SimTime now);
+  void follow_test(const Action& test, const Listing& listing, SimTime now);
+  void care_for_nodes(const Listing& listing, SimTime now);
   [[nodiscard]] std::vector<NodeWitness> witnesses_of(const SeenJob& job, SimTime now) const;
   [[nodiscard]] SimTime next_reading() const;
   [[nodiscard]] bool is_own_test(const SeenJob& job) const;
@@ -147,6 +125,8 @@ class Loop {
   [[nodiscard]] Pool* home_of(const SeenJob& job);
   [[nodiscard]] Pool* profiler();
   [[nodiscard]] bool is_measured(const SeenJob& job);
+  [[nodiscard]] VirtualCluster::Waiting as_waiting(const Attempt& attempt);
+  [[nodiscard]] bool is_alone(const std::string& id) const;
   [[nodiscard]] bool skips_profile(const Attempt& attempt, SimTime now);
   void end_profiles(SimTime now);
   void let_in(bool to_profiler, SimTime now);
@@ -159,6 +139,7 @@ class Loop {
 
   LoopOptions options_;
   Jobs jobs_;
+  Doubts doubts_{options_.settings.rules.whole_readings};
   Lives lives_;
   Actions actions_;
   std::optional<Ordering> ordering_;
@@ -167,23 +148,29 @@ class Loop {
   Ledger ledger_;
   std::map<std::string, Pool, std::less<>> pools_;
   std::map<std::string, std::uint32_t, std::less<>> users_, pool_numbers_;
-  std::map<std::uint64_t, std::string> ids_;     // jobs by the number of their attempt
-  std::map<std::uint64_t, SimTime> not_before_;  // attempts whose start failed
-  std::set<std::uint64_t> shadowed_;             // attempts whose start is on record
-  std::vector<std::string> coming_;              // jobs that wait to be let in
-  std::map<std::uint64_t, SimTime> profiles_;    // attempts on the profiler, and until when
-  std::set<std::int64_t> profiler_calls_;        // actions that have not come back
-  std::set<std::string> bypassing_;              // jobs that need not be measured
-  std::map<std::int64_t, std::int64_t> halves_;  // tests that follow another one
-  std::map<std::int64_t, int> passed_halves_;    // by the test of the whole
+  std::map<std::string, std::string> notes_due_;  // what is expected of jobs, to be written there
+  std::map<std::uint64_t, std::string> ids_;      // jobs by the number of their attempt
+  std::map<std::uint64_t, SimTime> not_before_;   // attempts whose start failed
+  std::set<std::uint64_t> shadowed_;              // attempts whose start is on record
+  std::vector<std::string> coming_;               // jobs that wait to be let in
+  std::map<std::uint64_t, SimTime> profiles_;     // attempts on the profiler, and until when
+  std::set<std::int64_t> profiler_calls_;         // actions that have not come back
+  std::set<std::string> bypassing_;               // jobs that need not be measured
+  struct GoodEnd {
+    std::uint64_t reading;
+    SimTime when;
+  };
+  std::map<std::string, GoodEnd> good_ends_;  // jobs that have just ended well
+  NodeCare care_;
+  std::vector<std::string> ends_;  // of tests, once their record is safe
   journal::Batch batch_;
   std::vector<Effect> effects_;
   std::vector<Answer> answers_, promised_;  // without a record, and with the batch on its way
   bool appending_ = false, over_ = false, listing_ = false, read_before_ = false;
-  bool blind_ = false;          // the last reading failed
-  std::uint64_t readings_ = 0;  // asked for
-  std::int64_t version_ = -1;   // of the last one
-  std::size_t calls_out_ = 0;
+  std::optional<SimTime> began_;           // the journal's first reading, by the cluster's clock
+  bool blind_ = false;                     // the last reading failed, or was not believed
+  std::uint64_t readings_ = 0;             // asked for
+  std::multiset<std::int64_t> calls_out_;  // actions whose call has not come back
   bool reread_ = false;  // calls have come back since the last reading was asked for
   SimTime next_list_ = SimTime::min();
   Counts counts_;

@@ -13,11 +13,8 @@
 namespace schedmate::live {
 namespace {
 
-constexpr double least_work = 60;              // and less: the whole span
-constexpr double most_work = 1000.0 * 3600;    // and more: nothing
-constexpr Seconds waited_in_full{7 * 86'400};  // raises by the whole span
-constexpr Seconds look_again{600};
-constexpr std::int64_t steps = 50;  // of the span
+constexpr std::int64_t steps = 50;    // of the span
+constexpr std::int64_t looks = 1008;  // while a job waits until it is raised by all of it
 
 }  // namespace
 
@@ -63,16 +60,22 @@ void Ordering::enter(const KnownJob& job, const SeenJob& seen, SimTime now) {
   waiting.job = job;
   waiting.job.id = waiting.id;
   waiting.seen = seen.order;
+  waiting.fixed = seen.fixed;
   due_.emplace(now, job.number);
   const auto own = own_.find(seen.id);
   const bool is_known = own != own_.end() && own->second.submitted == seen.submitted;
-  if (is_left_alone(waiting) && !(is_known && own->second.left_alone))
+  if (!waiting.fixed && is_left_alone(waiting) && !(is_known && own->second.left_alone))
     leave_alone({.kind = ActionKind::set_order, .job = seen.id, .submitted = seen.submitted});
 }
 
 void Ordering::alter(std::uint64_t number, const SeenJob& before, const SeenJob& seen) {
   const auto found = waiting_.find(number);
-  if (found == waiting_.end() || before.order == seen.order) return;
+  if (found == waiting_.end()) return;
+  found->second.fixed = seen.fixed;
+  if (before.order == seen.order || seen.fixed || before.fixed) {
+    found->second.seen = seen.order;
+    return;
+  }
   found->second.seen = seen.order;
   Own& own = this->own(seen.id, seen.submitted);
   if (own.left_alone || seen.order == own.last || seen.order == own.before) return;
@@ -104,6 +107,7 @@ void Ordering::learn(const std::string& pool, const FinishedJob& job) {
 
 /// 0 is nobody's.
 bool Ordering::is_left_alone(const Waiting& job) const {
+  if (job.fixed) return true;
   const auto own = own_.find(job.id);
   if (own == own_.end() || own->second.submitted != job.job.submit) return job.seen != 0;
   return own->second.left_alone ||
@@ -113,8 +117,9 @@ bool Ordering::is_left_alone(const Waiting& job) const {
 std::int64_t Ordering::step() const { return std::max<std::int64_t>(1, setup_.span / steps); }
 
 std::int64_t Ordering::by_work(double work) const {
+  const double least = setup_.least_work;
   const double share =
-      1 - std::log(std::max(work, least_work) / least_work) / std::log(most_work / least_work);
+      1 - std::log(std::max(work, least) / least) / std::log(setup_.most_work / least);
   return static_cast<std::int64_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(setup_.span));
 }
 
@@ -138,23 +143,28 @@ std::optional<Prediction> Ordering::expected(const Waiting& job, SimTime now,
   return pool.estimator({job.job, now});
 }
 
-void Ordering::look(Waiting& job, SimTime now, const Prediction* advice, Middles& middles) {
+void Ordering::expect(Waiting& job, SimTime now, const Prediction* advice) {
+  job.by_work = -1;
+  const auto prediction = expected(job, now, advice);
+  if (!prediction) return;
+  const JobInfo info = entering_job(job.job, *prediction, now);
+  job.by_work = by_work(setup_.work(info));
+  job.why = fmt::format("expected to run for {} on {}", in_words(info.estimate),
+                        counted(info.gpus, "GPU"));
+}
+
+void Ordering::look(Waiting& job, SimTime now, Middles& middles) {
   const std::int64_t before = std::exchange(job.wish, job.seen);
+  job.looked_at = true;
   if (is_left_alone(job)) return;
-  if (const auto prediction = expected(job, now, advice)) {
-    const JobInfo info = entering_job(job.job, *prediction, now);
-    job.by_work = by_work(setup_.work(info));
-    job.why = fmt::format("expected to run for {} on {}", in_words(info.estimate),
-                          counted(info.gpus, "GPU"));
-  } else {
+  if (job.by_work < 0) {
     const auto [found, fresh] = middles.try_emplace(job.pool);
     if (fresh) found->second = middle(job.pool);
     if (found->second < 0) return;
-    job.by_work = -1;
     job.why = "nothing is known of it yet: the middle of those that wait";
   }
   const double waited = static_cast<double>((now - job.job.submit).count()) /
-                        static_cast<double>(waited_in_full.count());
+                        static_cast<double>(setup_.ageing.count());
   std::int64_t order = job.by_work >= 0 ? job.by_work : middles.at(job.pool);
   order +=
       static_cast<std::int64_t>(std::clamp(waited, 0.0, 1.0) * static_cast<double>(setup_.span));
@@ -163,22 +173,41 @@ void Ordering::look(Waiting& job, SimTime now, const Prediction* advice, Middles
 }
 
 std::vector<Ordering::Wish> Ordering::wishes(SimTime now, const Advice& advice) {
-  std::vector<Wish> wishes;
-  Middles middles;
-  while (!due_.empty() && due_.begin()->first <= now && wishes.size() < setup_.most_at_once) {
+  const Seconds look_again = std::max(setup_.ageing / looks, Seconds(1));
+  std::vector<std::uint64_t> looked_at;
+  while (!due_.empty() && due_.begin()->first <= now) {
     const std::uint64_t number = due_.begin()->second;
     due_.erase(due_.begin());
     const auto found = waiting_.find(number);
     if (found == waiting_.end()) continue;  // it waits no more
-    const std::int64_t before = found->second.wish;
-    look(found->second, now, advice ? advice(found->second.id) : nullptr, middles);
+    expect(found->second, now, advice ? advice(found->second.id) : nullptr);
+    looked_at.push_back(number);
     due_.emplace(now + look_again, number);
-    const Waiting& job = found->second;
+  }
+  Middles middles;
+  for (const std::uint64_t number : looked_at) {
+    Waiting& job = waiting_.at(number);
+    const std::int64_t before = job.wish;
+    look(job, now, middles);
     // What came to nothing, or is only recorded, is not wished for again until it is another wish.
-    if (job.wish != job.seen && job.wish != before)
-      wishes.push_back({number, job.id, job.wish, job.why});
+    if (job.wish != job.seen && job.wish != before) fresh_.push_back(number);
+  }
+  std::vector<Wish> wishes;
+  while (!fresh_.empty() && wishes.size() < setup_.most_at_once) {
+    const std::uint64_t number = fresh_.front();
+    fresh_.pop_front();
+    const auto found = waiting_.find(number);
+    if (found == waiting_.end() || found->second.wish == found->second.seen) continue;
+    const Waiting& job = found->second;
+    wishes.push_back({number, job.id, job.wish, job.why, job.by_work >= 0});
   }
   return wishes;
+}
+
+std::optional<Ordering::WouldBe> Ordering::would_be(std::uint64_t number) const {
+  const auto found = waiting_.find(number);
+  if (found == waiting_.end() || !found->second.looked_at) return std::nullopt;
+  return WouldBe{found->second.wish, found->second.by_work >= 0};
 }
 
 std::optional<Ordering::Place> Ordering::place(std::uint64_t number) const {

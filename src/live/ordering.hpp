@@ -4,18 +4,20 @@
 /// Who should go first where the cluster starts jobs itself: an order for each waiting job
 /// (ActionKind::set_order) by the work that is expected of it and by how long it has waited.
 ///
-/// - An order only raises: 0 is neutral, `span` the most. A GPU minute or less gets all of it,
-/// 1,000
-///   GPU hours nothing, and between them the logarithm decides. What a job has once it keeps.
+/// - An order only raises: 0 is neutral, `span` the most. The least work (a GPU minute) or less
+///   gets all of it, the most (1,000 GPU hours) nothing, and between them the logarithm decides.
+///   What a job has once it keeps.
 /// - Waiting raises, too: by all of the span in a week, so that nobody starves by others' orders.
 /// - A job without advice, of a user of whom none has ended yet, stands in the middle of the known
 ///   ones that wait. While nobody is known in a pool, nothing is ordered there.
-/// - Few changes: by at least a fiftieth of the span, looked for every ten minutes.
-/// - An order that somebody else has set, changed or taken back is left alone, for good.
+/// - Few changes: by at least a fiftieth of the span, looked for every ten minutes (of a week).
+/// - An order that somebody else has set, changed or taken back is left alone, for good; a job
+///   whose priority somebody has fixed, until that is taken back.
 ///
 /// Values; no I/O, no clock. One thread.
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -39,6 +41,8 @@ class Ordering {
     double (*work)(const JobInfo& job) = nullptr;
     Estimator estimator{};  ///< copied for each pool; empty: nothing is known of anybody
     std::int64_t span = 1000;
+    double least_work = 60, most_work = 1000.0 * 3600;  ///< as `work` gives it
+    Seconds ageing{7 * 86'400};     ///< so long a wait raises by all of the span
     std::size_t most_at_once = 20;  ///< wishes of one call of wishes()
   };
   explicit Ordering(Setup setup) : setup_(std::move(setup)) {}
@@ -66,6 +70,7 @@ class Ordering {
     std::string id{};
     std::int64_t order = 0;
     std::string why{};
+    bool known = false;  ///< it is by the work that is expected
   };
   /// Orders to be set, those that are due first. Whether one is proposed or not, it comes again
   /// only after a while, and if it is not what is seen.
@@ -78,6 +83,14 @@ class Ordering {
     std::int64_t now = 0, would_be = 0, of = 0;
   };
   [[nodiscard]] std::optional<Place> place(std::uint64_t number) const;
+
+  /// What it would have if its wish were granted. `known`: by the work that is expected of it.
+  struct WouldBe {
+    std::int64_t order = 0;
+    bool known = false;
+  };
+  /// Nothing where it does not wait, or was not looked at yet.
+  [[nodiscard]] std::optional<WouldBe> would_be(std::uint64_t number) const;
 
   /// To be kept for another process, by key; "": nothing any more.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> take_kept() {
@@ -95,6 +108,7 @@ class Ordering {
     std::int64_t seen = 0, wish = 0;
     std::int64_t by_work = -1;  // of the order; -1: not known
     std::string why{};
+    bool looked_at = false, fixed = false;
   };
   struct Own {
     SimTime submitted;
@@ -103,7 +117,8 @@ class Ordering {
   };
   [[nodiscard]] Pool& pool(const std::string& name);
   using Middles = std::map<std::string, std::int64_t>;  // by pool
-  void look(Waiting& job, SimTime now, const Prediction* advice, Middles& middles);
+  void expect(Waiting& job, SimTime now, const Prediction* advice);
+  void look(Waiting& job, SimTime now, Middles& middles);
   [[nodiscard]] std::optional<Prediction> expected(const Waiting& job, SimTime now,
                                                    const Prediction* advice);
   [[nodiscard]] std::int64_t by_work(double work) const;
@@ -115,9 +130,10 @@ class Ordering {
 
   Setup setup_;
   std::map<std::string, Pool, std::less<>> pools_;
-  std::map<std::uint64_t, Waiting> waiting_;  // by the number of the attempt
-  std::set<std::pair<SimTime, std::uint64_t>> due_;
-  std::map<std::string, Own> own_;  // by id
+  std::map<std::uint64_t, Waiting> waiting_;         // by the number of the attempt
+  std::set<std::pair<SimTime, std::uint64_t>> due_;  // to be looked at
+  std::deque<std::uint64_t> fresh_;                  // with wishes that were not told yet
+  std::map<std::string, Own> own_;                   // by id
   std::vector<std::pair<std::string, std::string>> kept_;
 };
 

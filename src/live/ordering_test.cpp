@@ -43,6 +43,7 @@ struct OrderedHouse : LiveHouse {
   static Settings modes(Mode mode) {
     Settings settings = testing::ActingDesk::all_act();
     settings.modes.order = mode;
+    settings.modes.annotate = Mode::shadow;
     return settings;
   }
   /// Long enough to be looked at again.
@@ -211,6 +212,108 @@ TEST_CASE("no more than twenty orders come of one reading") {
   CHECK(house.book().size() == 20);
   house.turns(2);
   CHECK(house.book().size() == 50);
+}
+
+TEST_CASE("runs of before this process are known, and those that it saw are not counted twice") {
+  LiveHouse house(1, OrderedHouse::modes(Mode::act), LiveHouse::Pools::none);
+  house.options.ordering = Ordering::Setup{.work = gpu_seconds, .estimator = AsLast()};
+  house.restart();
+  house.turn();
+  SeenJob run;
+  run.id = "early";
+  run.user = house.site.submit("1", 1).user;
+  run.partition = house.site.see("1").partition;
+  run.gpus = 1;
+  run.submitted = at(0);
+  run.started = at(0);
+  run.ended = at(60);
+  SeenJob waits = run;
+  waits.ended = std::nullopt;
+  house.loop().learn_past({waits});
+  house.turns(3);
+  CHECK(house.site.see("1").order == 0);
+  house.loop().learn_past({run});
+  house.turns(3, Seconds(601));
+  CHECK(house.site.see("1").order == 1000);
+}
+
+TEST_CASE("what is expected goes into the note where that is allowed, and over nobody's words") {
+  for (const Mode mode : {Mode::shadow, Mode::act}) {
+    Settings settings = OrderedHouse::modes(Mode::act);
+    settings.modes.annotate = mode;
+    OrderedHouse house;
+    house.options.settings = settings;
+    house.restart();
+    house.turn();
+    house.site.submit("8", 1);
+    house.site.begin("8", {{"a-0", {0}}});
+    house.turn(Seconds(60));
+    house.site.finish("8");
+    house.site.submit("1", 1);
+    house.site.submit("2", 1).note = "ann was here";
+    house.site.submit("3", 1).note = "schedmate-tag=12ab.7";
+    house.turns(8);
+    const bool writes = mode == Mode::act;
+    CHECK(house.site.see("1").note ==
+          (writes ? "schedmate: expected to run for 60 s on 1 GPU" : ""));
+    CHECK(house.site.see("2").note == "ann was here");
+    CHECK(house.site.see("3").note ==
+          (writes ? "schedmate-tag=12ab.7 schedmate: expected to run for 60 s on 1 GPU"
+                  : "schedmate-tag=12ab.7"));
+    CHECK(house.site.see("1").order == 1000);
+    CHECK(house.actions().contains("annotate") == writes);
+  }
+}
+
+TEST_CASE("a priority that somebody has fixed is left alone until that is taken back") {
+  OrderedHouse house;
+  house.site.submit("1", 1).fixed = true;
+  house.site.submit("2", 1);
+  house.turns(3);
+  CHECK(house.site.see("1").order == 0);
+  CHECK(house.site.see("2").order == 1000);
+  house.site.change("2").fixed = true;
+  house.turn();
+  house.look();
+  house.site.change("1").fixed = false;
+  house.site.change("2").fixed = false;
+  house.turn();
+  house.look();
+  CHECK(house.site.see("1").order == 1000);
+  CHECK(house.site.calls().size() == 2);
+}
+
+TEST_CASE("a site's own range of work and of waiting") {
+  OrderedHouse house(Mode::act, Seconds(100));
+  house.options.ordering->least_work = 10;
+  house.options.ordering->most_work = 1000;
+  house.options.ordering->ageing = Seconds(1000);
+  house.restart();
+  house.turn();
+  house.site.submit("9", 1);
+  house.site.begin("9", {{"a-0", {0}}});
+  house.turn(Seconds(100));
+  house.site.finish("9");
+  house.site.submit("1", 1);
+  house.turns(3);
+  CHECK(house.site.see("1").order == 500);
+  house.turns(30, Seconds(20));
+  CHECK(house.site.see("1").order == 1000);
+}
+
+TEST_CASE("what each would be given is known at once, though few are told at a time") {
+  OrderedHouse house(Mode::shadow);
+  for (int i = 1; i <= 50; ++i) house.site.submit(std::to_string(i), 1);
+  house.site.submit("new", 1).user = "new";
+  house.turn();
+  const auto would_be = [&](const std::string& id) {
+    return house.loop().ordering()->would_be(house.loop().jobs().find(id)->number);
+  };
+  CHECK(would_be("50")->order == 1000);
+  CHECK(would_be("50")->known);
+  CHECK(would_be("new")->order == 1000);
+  CHECK_FALSE(would_be("new")->known);
+  CHECK_FALSE(house.loop().ordering()->would_be(12'345));
 }
 
 }  // namespace

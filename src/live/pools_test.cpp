@@ -2,6 +2,10 @@
 /// The loop as the one who starts jobs.
 #include <doctest/doctest.h>
 
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "live/loop.hpp"
 #include "tests/support/live_house.hpp"
 
@@ -257,6 +261,8 @@ TEST_CASE("a node that the cluster lists no more takes no job, and does when it 
   const SeenNode gone = house.site.listing().nodes.front();
   house.site.listing().nodes.erase(house.site.listing().nodes.begin());
   for (const char* id : {"1", "2"}) house.site.submit(id);
+  house.turn();  // may be a part
+  CHECK(!runs(house, "1"));
   house.turn();
   CHECK(house.site.see("1").nodes == on_node_1);
   CHECK(!runs(house, "2"));
@@ -372,6 +378,54 @@ TEST_CASE("approve: a start that was rejected makes room for the next") {
   CHECK(house.book().at(2).call.job == "2");
   house.turns(70);
   CHECK(house.actions() == "start rejected, start waiting");
+}
+
+// Sharing ----------------------------------------------------------------------------------------
+
+/// Puts whoever comes second beside the first, and evicts it after five seconds.
+struct EvictsAfterFive {
+  std::vector<bool>* alone;  ///< of those that came, in turn
+  std::optional<JobId> first{}, second{};
+  SimTime since{};
+
+  void operator()(const View& view, Plan& plan) {
+    for (const JobId id : view.adopted) first = first.value_or(id);
+    for (const JobId id : view.arrived) {
+      alone->push_back(view.job(id).alone);
+      if (!first) {
+        first = id;
+        (void)plan.start(id, view.job(id).gpus);
+      } else if (!view.job(id).alone) {
+        second = id;
+        since = view.now;
+        plan.start_with(id, *first);
+      }
+    }
+    if (second && view.now >= since + Seconds(5)) plan.evict(*std::exchange(second, {}));
+    if (second) plan.wake_at(since + Seconds(5));
+  }
+};
+
+TEST_CASE("who was evicted from GPUs that it shared shares no more, also for the next process") {
+  PoolHouse house(1);
+  std::vector<bool> alone;
+  house.options.pool = [&](const std::string& name) {
+    live::VirtualCluster::Setup setup;
+    setup.name = name;
+    setup.policy = EvictsAfterFive{&alone};
+    setup.packs = true;
+    return setup;
+  };
+  house.restart();
+  for (const char* id : {"1", "2"}) house.site.submit(id);
+  house.turns(10);
+  CHECK(house.actions() == "start verified, start verified, evict verified");
+  CHECK(house.site.see("2").phase == JobPhase::queued);
+  CHECK(alone == std::vector<bool>{false, false, true});
+  house.restart();
+  house.turns(10);
+  CHECK(alone == std::vector<bool>{false, false, true, true});
+  CHECK(house.actions() == "start verified, start verified, evict verified");
 }
 
 }  // namespace

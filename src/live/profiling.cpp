@@ -39,7 +39,12 @@ bool Loop::skips_profile(const Attempt& attempt, SimTime now) {
       advice != nullptr ? *advice : home->cluster.predict(known(attempt), now);
   const bool ends_there =
       stage.bypass == outlasting && expected.run_time <= FractionalSeconds(stage.time);
-  return expected.use && !ends_there;
+  const Pool* const first = profiler();
+  const auto fits = [&](const Pool& pool) {
+    return pool.cluster.cluster().fits(attempt.seen.gpus);
+  };
+  const bool would_wait = stage.bypass == free && first != nullptr && fits(*first) && !fits(*home);
+  return expected.use && !ends_there && !would_wait;
 }
 
 /// Those that have run for as long as the profiler takes leave it, without their progress.

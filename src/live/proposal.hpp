@@ -3,27 +3,25 @@
 
 /// What is proposed to be done, and who says that it is needed. Values.
 
+#include <cstdint>
 #include <schedmate/action.hpp>
 #include <schedmate/connector.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "live/node_witness.hpp"
+
 namespace schedmate::live {
 
 /// Who takes the steps that no operator takes.
 inline const std::string own_name = "schedmate";
 
-/// Somebody besides the job's own log who says that a node is bad.
-struct NodeWitness {
-  std::string source;  ///< kernel, gpu, scheduler, test: two of one source are one witness
-  std::string node;
-  SimTime when;
-  std::string says;
-};
-
 /// How the note of a verified test_nodes begins.
 inline constexpr std::string_view test_passed = "passed", test_failed = "failed";
+
+/// What stood before a release_spare.
+inline constexpr std::string_view was_spare = "spare";
 
 struct Proposal {
   ActionCall call;
@@ -34,6 +32,8 @@ struct Proposal {
   std::string owner{};
   /// A policy's decision about who runs, or a person's request: caps and breaker are not about it.
   bool of_policy = false;
+  /// The action that it takes back, which stands; 0: none.
+  std::int64_t undoes = 0;
 };
 
 }  // namespace schedmate::live

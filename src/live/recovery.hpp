@@ -39,10 +39,12 @@ struct Response {
 struct HangCase {
   const SeenJob& job;
   Life::Hang hang;
-  Seconds restart_after{0};  ///< 0: it is never restarted
+  Seconds restart_after{0};    ///< 0: it is never restarted
+  std::optional<bool> idle{};  ///< its GPUs are; nothing: nobody knows
+  bool hung_before = false;    ///< in an earlier attempt, and was restarted for it
 };
-/// Rule `hung`: its owner is told once, and after a while it is restarted, where the site says so.
-/// What is done is noted in `hang`.
+/// Rule `hung`: its owner is told once, and after a while it is restarted once, where the site says
+/// so and nobody says that its GPUs work. What is done is noted in `hang`.
 [[nodiscard]] std::vector<Proposal> respond_to_hang(HangCase& hung, SimTime now);
 
 /// Name and summary of each rule, in the order in which they are asked.

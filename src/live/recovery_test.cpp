@@ -7,155 +7,13 @@
 #include <ranges>
 #include <string>
 
-#include "base/input.hpp"
-#include "tests/support/live_house.hpp"
-#include "tests/support/need.hpp"
+#include "tests/support/failing_house.hpp"
 
 namespace schedmate::live {
 namespace {
 
-/// A job on two nodes that has just failed.
-SeenJob failed_job() {
-  SeenJob job;
-  job.id = "7";
-  job.name = "train";
-  job.user = "ann";
-  job.submitted = at(100);
-  job.phase = JobPhase::ended;
-  job.end_state = EndState::failed;
-  job.started = at(200);
-  job.ended = at(1000);
-  job.nodes = {{"a-1", {0, 1}}, {"a-2", {0, 1}}};
-  job.output = "/log";
-  return job;
-}
-
-struct FailedSo {
-  CauseFound cause{};
-  std::vector<EarlierFailure> earlier{};
-  std::vector<NodeWitness> witnesses{};
-  bool may_wait = false;
-  EndState end_state = EndState::failed;
-};
-
-/// "RULE: drain_node a-1, requeue_excluding a-1, notify ann"; "waits".
-std::string response_to(const FailedSo& how) {
-  SeenJob job = failed_job();
-  job.end_state = how.end_state;
-  const Response response = respond_to({job, how.cause, how.earlier, how.witnesses, how.may_wait});
-  if (response.waits) return "waits";
-  std::string words = std::string(response.rule) + ":";
-  for (const Proposal& each : response.proposals) {
-    words += " " + std::string(name_of(each.call.kind));
-    for (const NodeGpus& node : each.call.nodes) words += " " + node.node;
-    if (each.call.kind == ActionKind::notify) words += " " + each.call.user;
-    words += ",";
-  }
-  words.pop_back();
-  return words;
-}
-
-CauseFound cause_of(FailureClass verdict, Component component = Component::none,
-                    Recommendation recommendation = Recommendation::notify) {
-  return {.verdict = verdict,
-          .component = component,
-          .recommendation = recommendation,
-          .reason = "what the log says",
-          .fingerprint = "f1"};
-}
-NodeWitness witness_of(const std::string& node) { return {"kernel", node, at(990), "Xid 79"}; }
-
-TEST_CASE("the table of what is done about a failure") {
-  const CauseFound gpu_fault =
-      cause_of(FailureClass::infrastructure, Component::gpu, Recommendation::test_first);
-  CHECK(response_to({.cause = gpu_fault, .witnesses = {witness_of("a-1")}}) ==
-        "machine_witnessed: drain_node a-1, requeue_excluding a-1, notify ann");
-  CHECK(response_to({.cause = gpu_fault}) ==
-        "machine_unwitnessed: test_nodes a-1 a-2, requeue_excluding, notify ann");
-  CHECK(response_to({.cause = gpu_fault, .may_wait = true}) == "waits");
-  CHECK(response_to({.cause = gpu_fault, .witnesses = {witness_of("a-2")}, .may_wait = true}) ==
-        "machine_witnessed: drain_node a-2, requeue_excluding a-2, notify ann");
-  CHECK(response_to({.cause = cause_of(FailureClass::infrastructure, Component::network),
-                     .witnesses = {witness_of("b-1")}}) ==
-        "machine_unwitnessed: test_nodes a-1 a-2, requeue_excluding, notify ann");
-  CHECK(response_to({.cause = cause_of(FailureClass::other), .end_state = EndState::node_fail}) ==
-        "node_lost: requeue_excluding, notify ann");
-  CHECK(response_to({.cause = cause_of(FailureClass::infrastructure, Component::storage,
-                                       Recommendation::restart_same)}) ==
-        "passing: requeue_excluding, notify ann");
-  CHECK(response_to({.cause = cause_of(FailureClass::infrastructure, Component::storage)}) ==
-        "owner: notify ann");
-  CHECK(response_to({.cause = cause_of(FailureClass::user_script)}) == "owner: notify ann");
-  CHECK(response_to({.cause = cause_of(FailureClass::framework),
-                     .end_state = EndState::out_of_memory}) == "owner: notify ann");
-  CHECK(response_to({.cause = cause_of(FailureClass::other), .end_state = EndState::timeout}) ==
-        "owner: notify ann");
-}
-
-TEST_CASE("a witness counts only for a node of the job that its log does not clear") {
-  CauseFound cause = cause_of(FailureClass::infrastructure, Component::gpu);
-  cause.blamed = {"a-2"};
-  CHECK(response_to({.cause = cause, .witnesses = {witness_of("a-1")}}) ==
-        "machine_unwitnessed: test_nodes a-2, requeue_excluding, notify ann");
-  CHECK(response_to({.cause = cause, .witnesses = {witness_of("a-2")}}) ==
-        "machine_witnessed: drain_node a-2, requeue_excluding a-2, notify ann");
-  // A program's own error beside a bad node: that is no reason to drain.
-  CHECK(response_to({.cause = cause_of(FailureClass::user_script),
-                     .witnesses = {witness_of("a-1")}}) == "owner: notify ann");
-}
-
-TEST_CASE("a log that says nothing restarts nothing") {
-  CauseFound cause =
-      cause_of(FailureClass::infrastructure, Component::gpu, Recommendation::restart_same);
-  cause.judged = false;
-  CHECK(response_to({.cause = cause, .witnesses = {witness_of("a-1")}}) == "owner: notify ann");
-}
-
-TEST_CASE("the same cause at the same step again is the end of it") {
-  CauseFound cause = cause_of(FailureClass::infrastructure, Component::gpu);
-  cause.step = 500;
-  const FailedSo again{.cause = cause, .earlier = {{"f1", 500}}, .witnesses = {witness_of("a-1")}};
-  CHECK(response_to(again) == "repeated: notify ann");
-  FailedSo further = again;
-  further.earlier = {{"f1", 400}};
-  CHECK(response_to(further) ==
-        "machine_witnessed: drain_node a-1, requeue_excluding a-1, notify ann");
-  further.earlier = {{"f2", 500}};
-  CHECK(response_to(further).starts_with("machine_witnessed"));
-}
-
-TEST_CASE("docs/recovery.md has each rule as it is") {
-  const std::string page = testing::need(read_file(SCHEDMATE_SOURCE_DIR "/docs/recovery.md"));
-  CHECK(recovery_rules().size() == 6);
-  for (const RecoveryRule& rule : recovery_rules()) {
-    INFO(rule.name);
-    CHECK(page.find("| `" + std::string(rule.name) + "` | " + std::string(rule.summary) + " |") !=
-          std::string::npos);
-  }
-}
-
-// In the loop ------------------------------------------------------------------------------------
-
-struct FailingHouse {
-  explicit FailingHouse(live::Settings settings = testing::ActingDesk::all_act())
-      : house(8, std::move(settings)) {
-    house.studies = [this](const Study& study) -> Result<Finding> {
-      if (study.what == Study::What::failure) return cause;
-      if (study.what == Study::What::log) return LogFound{.step = step, .file = 1, .bytes = 1};
-      return CodeFound{};
-    };
-  }
-  /// It runs, and ends so.
-  void fail(const std::string& id, EndState how = EndState::failed) {
-    if (house.site.see(id).id.empty()) house.site.submit(id).output = "/log";
-    house.turns(40);
-    house.site.finish(id, how);
-    house.turns(3);
-  }
-  double step = 1;
-  CauseFound cause = cause_of(FailureClass::infrastructure, Component::gpu);
-  testing::LiveHouse house;
-};
+using testing::cause_of;
+using testing::FailingHouse;
 
 TEST_CASE("a node that the cluster lost under a job that failed for it is the second witness") {
   FailingHouse there;
@@ -173,6 +31,28 @@ TEST_CASE("a node that the cluster lost under a job that failed for it is the se
   CHECK(there.house.site.see("1").phase == JobPhase::running);
 }
 
+TEST_CASE(
+    "a node that the site's own check took out of service has a witness, a person's has none") {
+  for (const bool by_check : {true, false}) {
+    FailingHouse there;
+    there.house.site.submit("1").output = "/log";
+    there.house.turns(3);
+    const std::string node = there.house.site.see("1").nodes.front().node;
+    there.house.site.change_node(node).state = NodeState::drained;
+    there.house.site.change_node(node).reason = "Epilog error";
+    there.house.site.change_node(node).failed_check = by_check;
+    there.house.site.finish("1", EndState::failed);
+    there.house.turns(5);
+    CHECK((there.house.actions() == "start verified") == !by_check);
+    if (!by_check) continue;
+    CHECK(there.house.actions().starts_with(
+        "start verified, requeue_excluding verified, notify verified"));
+    CHECK(there.house.book().at(2).call.nodes == std::vector<NodeGpus>{{node, {}}});
+    CHECK(std::ranges::count(there.house.book().at(2).why, "site of " + node + ": Epilog error") ==
+          1);
+  }
+}
+
 TEST_CASE("a probe is the second witness, also when it speaks after the failure") {
   FailingHouse there;
   there.house.site.submit("1").output = "/log";
@@ -186,6 +66,34 @@ TEST_CASE("a probe is the second witness, also when it speaks after the failure"
   CHECK(there.house.actions().starts_with(
       "start verified, drain_node verified, requeue_excluding verified, notify verified"));
   CHECK(there.house.site.see_node(node).state == NodeState::drained);
+}
+
+TEST_CASE("a log and an error that may have done no harm: the node goes as its test says") {
+  for (const bool bad : {false, true}) {
+    FailingHouse there;
+    if (bad) there.house.site.bad = {"a-0"};
+    there.house.site.submit("1").output = "/log";
+    there.house.turns(3);
+    REQUIRE(there.house.site.see("1").nodes.front().node == "a-0");
+    there.house.site.finish("1", EndState::failed);
+    there.house.tell(
+        Witnessed{{"gpu", "a-0", there.house.site.now(), "new memory errors", false, true}});
+    there.house.turns(10);
+    CHECK(there.house.actions() == "start verified");
+    there.house.turns(100);
+    CHECK(there.house.actions().starts_with(
+        "start verified, test_nodes verified, requeue_excluding verified, notify verified"));
+    CHECK(there.house.book().at(3).call.nodes == std::vector<NodeGpus>{{"a-0", {}}});
+    CHECK((there.house.site.see_node("a-0").state == NodeState::drained) == bad);
+    if (!bad) continue;
+    const auto drain = std::ranges::find(there.house.book(), ActionKind::drain_node,
+                                         [](const auto& each) { return each.second.call.kind; });
+    REQUIRE(drain != there.house.book().end());
+    const auto& why = drain->second.why;
+    CHECK(std::ranges::count(why, "gpu of a-0: new memory errors") == 1);
+    CHECK(std::ranges::count(why, "log of a-0: what the log says") == 1);
+    CHECK(why.back().starts_with("test of a-0: failed"));
+  }
 }
 
 TEST_CASE("an owner is promised a restart only where there is one") {
@@ -222,6 +130,27 @@ TEST_CASE("two witnesses of one node drain it without a job that fails; two word
   CHECK(there.house.site.see_node("a-1").state == NodeState::drained);
   hear("gpu", "a-1");
   CHECK(there.house.actions() == "drain_node verified");
+}
+
+TEST_CASE(
+    "two witnesses that may both be harmless have the node tested, and it goes as that says") {
+  for (const bool bad : {false, true}) {
+    FailingHouse there;
+    if (bad) there.house.site.bad = {"a-1"};
+    there.house.turns(2);
+    const auto hear = [&](const char* source, bool flaps) {
+      there.house.tell(Witnessed{{source, "a-1", there.house.site.now(), "bad", flaps, !flaps}});
+      there.house.turns(2);
+    };
+    hear("gpu", false);    // an NVLink was counted as down
+    hear("kernel", true);  // and flapped
+    hear("kernel", true);  // twice
+    CHECK(there.house.actions().empty());
+    there.house.turns(100);
+    CHECK(there.house.actions() ==
+          (bad ? "test_nodes verified, drain_node verified" : "test_nodes verified"));
+    CHECK((there.house.site.see_node("a-1").state == NodeState::drained) == bad);
+  }
 }
 
 TEST_CASE("without a witness there is a while for one to come, then a test and a restart") {
@@ -282,7 +211,68 @@ TEST_CASE("nodes that pass their test, or fail it together only, are not drained
   CHECK(after_blame(good) == "test a-0 a-1 a-2 a-3");
   FailingHouse together;
   together.house.site.bad_together = {"a-1", "a-2"};
-  CHECK(after_blame(together) == "test a-0 a-1 a-2 a-3, test a-0 a-1, test a-2 a-3");
+  CHECK(after_blame(together) ==
+        "test a-0 a-1 a-2 a-3, test a-0 a-1, test a-2 a-3, test a-0 a-2, test a-1 a-3, test a-0 "
+        "a-3, test a-1 a-2, test a-1, test a-2, test a-1 a-6, test a-2 a-7");
+  CHECK(std::ranges::any_of(together.house.remarks, [](const journal::Remark& each) {
+    return each.note.starts_with("what lies between a-1 and a-2");
+  }));
+}
+
+TEST_CASE("nodes are kept from others until the next test of them has begun") {
+  FailingHouse there;
+  there.house.site.bad_together = {"a-1", "a-2"};
+  // One partner is left, so that one of the last two tests waits for the other's.
+  for (const char* taken : {"a-4", "a-5", "a-6"})
+    there.house.site.change_node(taken).state = NodeState::drained;
+  after_blame(there);
+  there.house.turns(200);
+  const auto& calls = there.house.site.calls();
+  const auto& ended = there.house.site.ended_tests;
+  CHECK(ended.size() >= 11);
+  for (std::size_t i = 0; i < ended.size(); ++i) {
+    const auto test = std::ranges::find(calls, ended[i], &ActionCall::token);
+    REQUIRE(test != calls.end());
+    const auto shares_a_node = [&](const ActionCall& later) {
+      return later.kind == ActionKind::test_nodes &&
+             std::ranges::find_first_of(later.nodes, test->nodes, {}, &NodeGpus::node,
+                                        &NodeGpus::node) != later.nodes.end();
+    };
+    const auto next = std::find_if(test + 1, calls.end(), shares_a_node);
+    if (next == calls.end()) continue;
+    CHECK(static_cast<std::size_t>(next - calls.begin()) < there.house.site.calls_before_end[i]);
+  }
+  CHECK(there.house.site.tests.empty());
+}
+
+TEST_CASE(
+    "a node that passes alone and fails with others is found by a good partner, itself tested") {
+  const auto after = [](std::vector<std::string> pairs_bad) {
+    FailingHouse there;
+    there.house.site.bad_pairs = std::move(pairs_bad);
+    return after_blame(there);
+  };
+  const std::string before =
+      "test a-0 a-1 a-2 a-3, test a-0 a-1, test a-2 a-3, test a-0, test a-1, test a-0 a-6, test "
+      "a-1 "
+      "a-7";
+  CHECK(after({"a-1"}) == before + ", test a-7, drain a-1");
+  CHECK(after({"a-0", "a-1"}) == before);
+}
+
+TEST_CASE("a good partner with which the test does not come to its end is replaced by another") {
+  FailingHouse there;
+  there.house.site.bad_pairs = {"a-1"};
+  there.house.site.test_hangs_on = "a-7";
+  after_blame(there);
+  there.house.turns(1200);
+  std::vector<std::string> with_a_1;
+  for (const ActionCall& call : there.house.site.calls())
+    if (call.kind == ActionKind::test_nodes && call.nodes.size() == 2 &&
+        call.nodes.front().node == "a-1")
+      with_a_1.push_back(call.nodes.back().node);
+  CHECK(with_a_1 == std::vector<std::string>{"a-7", "a-6"});
+  CHECK(there.house.site.see_node("a-1").state == NodeState::drained);
 }
 
 TEST_CASE("a test that does not come to its end says nothing") {

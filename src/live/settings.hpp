@@ -50,6 +50,7 @@ struct Waits {
   Seconds breaker_quiet{3600};
   Seconds test{600};        ///< for a test of nodes, its wait for them included
   Seconds hung_restart{0};  ///< so long hangs a job before it is restarted; 0: none is
+  Seconds return_after{0};  ///< from an own drain to a test that may return the node; 0: none is
 };
 
 /// The rules of acting (docs/actions.md), for tests that show that the absence of each is found.
@@ -68,6 +69,7 @@ struct Rules {
   bool leaves_orders = true;    ///< an order that somebody else has set is left alone
   bool counts_starts = true;    ///< starts that are on their way hold their GPUs
   bool one_instance = true;     ///< nothing is called while another instance acts
+  bool whole_readings = true;   ///< a reading that lacks what was there waits for the next one
   bool halves_suspects = true;  ///< of nodes that fail a test together each half is tested
 };
 
@@ -79,6 +81,9 @@ struct Settings {
   Caps caps;
   Waits waits;
   Rules rules;
+  /// What the cluster can do.
+  bool can_test = true, can_release_spare = false;
+  std::string chief = "root";  ///< who is told when it stops acting; "": nobody
 };
 
 /// Holds, evictions, requeues, cancellations, tests, and nodes out of service: what caps count and

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "live/proposal.hpp"
+
 namespace schedmate::live {
 namespace {
 
@@ -127,8 +129,13 @@ Shown shown(const Action& action, const Reading& reading, const Settings& settin
       return test->phase == JobPhase::ended ? Shown::yes : Shown::begun;
     }
     case notify:
-    case release_spare:
       return Shown::silent;
+    case release_spare: {
+      const SeenNode* const node =
+          call.nodes.empty() ? nullptr : reading.node(call.nodes.front().node);
+      if (node == nullptr || action.before != was_spare) return Shown::silent;
+      return node->spare ? Shown::no : Shown::yes;
+    }
     case drain_node:
     case undrain_node: {
       const SeenNode* node = call.nodes.empty() ? nullptr : reading.node(call.nodes.front().node);

@@ -19,7 +19,8 @@ struct Study {
   enum class What : std::uint8_t { code, log, failure };
   std::uint64_t number = 0;  ///< of the study; its answer names it
   What what = What::code;
-  SeenJob job;  ///< at the last reading that showed it
+  SeenJob job;                    ///< at the last reading that showed it
+  std::vector<SeenStep> steps{};  ///< of one that has failed, where the cluster tells them
 };
 
 /// What its code and past jobs say of it.
@@ -32,7 +33,13 @@ struct CodeFound {
 /// One look at its log.
 struct LogFound {
   std::optional<double> step{}, total_steps{}, loss{}, step_time_s{}, remaining_s{};
-  std::uint64_t file = 0, bytes = 0;  ///< which file this is, and how long
+  std::optional<double> recent_step_s{};  ///< by its last reports alone
+  std::uint64_t file = 0, bytes = 0;      ///< which file this is, and how long
+  /// Seconds of a step as it is now; positive.
+  [[nodiscard]] std::optional<double> step_s_now() const {
+    const auto seconds = recent_step_s ? recent_step_s : step_time_s;
+    return seconds && *seconds > 0 ? seconds : std::nullopt;
+  }
 };
 
 /// Why it failed.
@@ -42,9 +49,12 @@ struct CauseFound {
   Component component = Component::none;
   Recommendation recommendation = Recommendation::notify;
   std::string reason{}, advice{}, fingerprint{};
+  /// Why its log was not read, for people: that is the site's trouble, and no cause of its end.
+  std::string unread{};
   std::vector<std::string> blamed{};  ///< nodes that the log names
   std::optional<double> step{};       ///< that it had reached
   std::string document{};             ///< schedmate.diagnosis.v1, "" = none
+  std::vector<SeenStep> steps{};      ///< of the attempt, where the cluster tells them
 };
 
 using Finding = std::variant<CodeFound, LogFound, CauseFound>;

@@ -50,18 +50,19 @@ void VirtualCluster::restart(const std::vector<Running>& running,
   known_ = {};
   ids_.clear();
   entered_ = 0;
-  for (auto* list : {&arrived_, &ended_, &withdrawn_, &adopted_}) list->clear();
+  for (auto* list : {&arrived_, &ended_, &withdrawn_, &adopted_, &tracked_}) list->clear();
   changed_.clear();
   const auto drain = [&](NodeState state) {  // a claim is for nodes that are up
     for (std::uint32_t node = 0; node < nodes_.size(); ++node)
       if (nodes_[node].state == NodeState::drained) cluster_.set_state(node, state);
   };
   drain(NodeState::up);
-  leaves_out_ = is_outdated_ = false;
+  leaves_out_ = lacks_nodes_ = is_outdated_ = false;
   for (const Running& each : running) {
     auto where = placement(each.where);
     const bool crowded = is_crowded(each);
     leaves_out_ = leaves_out_ || crowded;
+    lacks_nodes_ = lacks_nodes_ || !where || where->size() < each.where.size();
     if (std::ranges::any_of(each.where,
                             [&](const NodeGpus& node) { return spares_.contains(node.node); }))
       beside_[each.job.number] = each.where;
@@ -71,8 +72,10 @@ void VirtualCluster::restart(const std::vector<Running>& running,
     JobInfo& info = infos_.at(id);
     info.running = true;
     info.run_since = std::min(each.since, now);
+    info.alone = each.alone;
     adopted_.push_back(id);
   }
+  for (const JobId id : adopted_) see_sharing(cluster_.allocation(id), now);
   drain(NodeState::drained);
   next_call_ = never;
   for (const Waiting& each : waiting) enter(each, now);
@@ -95,9 +98,13 @@ JobId VirtualCluster::add(const KnownJob& job, const Prediction* advice, SimTime
 bool VirtualCluster::enter(const Waiting& entering, SimTime now) {
   const KnownJob& job = entering.job;
   if (ids_.contains(job.number)) return true;
-  if (job.gpus < 1 || job.gpus > gpus()) return false;
+  if (job.gpus < 1 || job.gpus > gpus()) {
+    lacks_nodes_ = lacks_nodes_ || job.gpus > 0;
+    return false;
+  }
   const JobId id = add(job, entering.advice, now);
   infos_.at(id).profiled = entering.measured;
+  infos_.at(id).alone = entering.alone;
   arrived_.push_back(id);
   something_happened(now);
   return true;
@@ -164,6 +171,7 @@ void VirtualCluster::see(const Node& node, SimTime now) {
       node_index_.try_emplace(node.name, static_cast<std::uint32_t>(nodes_.size()));
   if (fresh) {
     ++own_nodes_;
+    is_outdated_ = is_outdated_ || lacks_nodes_;
     const std::uint32_t index = cluster_.add_node(found->second);
     found->second = index;
     nodes_.resize(std::max<std::size_t>(nodes_.size(), index + 1));
@@ -249,9 +257,11 @@ std::vector<VirtualCluster::Decision> VirtualCluster::decide(SimTime now) {
            .preemption = {},
            .nodes = changed_,
            .withdrawn = withdrawn_,
-           .adopted = adopted_},
+           .adopted = adopted_,
+           .tracked = tracked_},
           plan_);
   arrived_.clear();
+  tracked_.clear();
   adopted_.clear();
   changed_.clear();
   follow_spares();
@@ -311,10 +321,14 @@ void VirtualCluster::see_sharing(const Placement& where, SimTime now) {
   }
 }
 
-void VirtualCluster::tell_speed(std::uint64_t number, double speed) {
+void VirtualCluster::tell_speed(std::uint64_t number, double speed, SimTime now) {
   const auto found = ids_.find(number);
-  if (found != ids_.end() && infos_.at(found->second).running)
-    infos_.at(found->second).speed = speed;
+  if (found == ids_.end() || !infos_.at(found->second).running) return;
+  JobInfo& info = infos_.at(found->second);
+  info.speed = speed;
+  if (!info.sharing) return;
+  tracked_.push_back(found->second);
+  something_happened(now);
 }
 
 void VirtualCluster::drop(JobId id) {
@@ -364,7 +378,8 @@ std::optional<Placement> VirtualCluster::placement(const std::vector<NodeGpus>& 
   Placement placed;
   for (const NodeGpus& each : where) {
     const auto found = node_index_.find(each.node);
-    if (found == node_index_.end() || each.gpus.empty()) return std::nullopt;
+    if (found == node_index_.end()) continue;
+    if (each.gpus.empty()) return std::nullopt;
     Slice slice{found->second, 0};
     if (cluster_.state(slice.node) == NodeState::down) return std::nullopt;
     for (const std::int32_t gpu : each.gpus) {

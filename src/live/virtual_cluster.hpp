@@ -53,6 +53,7 @@ class VirtualCluster {
     /// A start on its way: it is left out where others hold one of its GPUs, but for this job if
     /// that runs on the same ones.
     std::optional<std::uint64_t> only_beside{};
+    bool alone = false;  ///< JobInfo::alone
   };
   /// The policy begins anew: those that run, in order of their starts, and those that wait, in
   /// order of submission. What runs on GPUs that are not there (any more) is left out, and where
@@ -61,14 +62,16 @@ class VirtualCluster {
     KnownJob job;
     bool measured = false;               ///< JobInfo::profiled
     const Prediction* advice = nullptr;  ///< instead of the estimator's; null: there is none
+    bool alone = false;                  ///< JobInfo::alone
   };
   void restart(const std::vector<Running>& running, const std::vector<Waiting>& waiting,
                SimTime now);
 
   /// It waits from now on; false: it is larger than the pool.
   bool enter(const Waiting& entering, SimTime now);
-  /// Whether GPUs were left which somebody holds who was left out at the last restart(), because
-  /// others held the same: it must begin anew, or they would seem free.
+  /// Whether there are GPUs which somebody holds who was left out at the last restart(), because
+  /// others held the same, or the node was not known: it must begin anew, or they would seem free.
+  /// Or nodes have come, and somebody did not enter since it was larger than the pool.
   [[nodiscard]] bool is_outdated() const { return is_outdated_; }
   /// What ran elsewhere is learned from.
   void learn(const FinishedJob& job) const {
@@ -88,7 +91,7 @@ class VirtualCluster {
   void confirm(std::uint64_t number, SimTime since);
   /// What its log shows of its speed, relative to running alone, since it shares its GPUs or does
   /// so no more.
-  void tell_speed(std::uint64_t number, double speed);
+  void tell_speed(std::uint64_t number, double speed, SimTime now);
   /// Whether it was started here, on these GPUs (of a node without numbers: on as many).
   [[nodiscard]] bool runs_on(std::uint64_t number, const std::vector<NodeGpus>& where) const;
   [[nodiscard]] bool has(const std::string& node) const { return node_index_.contains(node); }
@@ -118,6 +121,7 @@ class VirtualCluster {
   };
   [[nodiscard]] static Cluster make_cluster(const Setup& setup, const std::vector<Node>& nodes);
   JobId add(const KnownJob& job, const Prediction* advice, SimTime now);
+  /// On nodes that are known; it has GPUs on the others, too, which are nobody's meanwhile.
   [[nodiscard]] std::optional<Placement> placement(const std::vector<NodeGpus>& where) const;
   [[nodiscard]] bool is_crowded(const Running& running) const;
   [[nodiscard]] std::vector<NodeGpus> names(const Placement& where) const;
@@ -144,8 +148,8 @@ class VirtualCluster {
   JobMap<Known> known_;
   std::unordered_map<std::uint64_t, JobId> ids_;
   std::uint32_t entered_ = 0;
-  bool leaves_out_ = false, is_outdated_ = false;
-  std::vector<JobId> arrived_, ended_, withdrawn_, adopted_;
+  bool leaves_out_ = false, lacks_nodes_ = false, is_outdated_ = false;
+  std::vector<JobId> arrived_, ended_, withdrawn_, adopted_, tracked_;
   std::vector<std::uint32_t> changed_;  // nodes
   SimTime next_call_ = never;
 };

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <schedmate/scheduler.hpp>
 
@@ -211,28 +212,80 @@ struct Pair {
       const auto decided = cluster->decide(at(each == 1 ? 0 : 100));
       REQUIRE(decided.size() == 1);
       CHECK(decided.front().beside.value_or(0) == each - 1);
+      cluster->confirm(each, at(each == 1 ? 2 : 103));  // a start takes its time
     }
   }
-  /// Of the next five minutes.
-  std::string evicted() const {
+  /// Of the next five minutes; the log of the first shows these speeds at these seconds.
+  std::string evicted(const std::map<std::int64_t, double>& shown) const {
     std::string words;
-    for (std::int64_t now_s = 101; now_s < 400; ++now_s)
+    for (std::int64_t now_s = 101; now_s < 400; ++now_s) {
+      if (shown.contains(now_s)) cluster->tell_speed(1, shown.at(now_s), at(now_s));
       for (const VirtualCluster::Decision& each : cluster->decide(at(now_s)))
         if (each.kind == Plan::Decision::Kind::evict)
           words += std::to_string(each.job) + " at " + std::to_string(now_s) + " ";
+    }
     return words;
   }
 };
 
 TEST_CASE("a packing ends when the log of who was there first shows that it has become too slow") {
-  Pair slow;
-  slow.cluster->tell_speed(1, 0.5);
-  CHECK(slow.evicted() == "2 at 160 ");
-  Pair fast;
-  fast.cluster->tell_speed(1, 0.9);
-  CHECK(fast.evicted().empty());
-  Pair silent;
-  CHECK(silent.evicted().empty());
+  CHECK(Pair().evicted({{101, 0.5}}) == "2 at 160 ");
+  CHECK(Pair().evicted({{101, 0.9}}).empty());
+  CHECK(Pair().evicted({}).empty());
+}
+
+TEST_CASE("a log that shows it later, or first shows the steps from before, ends a packing, too") {
+  CHECK(Pair().evicted({{250, 0.5}}) == "2 at 250 ");
+  CHECK(Pair().evicted({{110, 1.0}, {190, 0.5}}) == "2 at 190 ");
+  CHECK(Pair().evicted({{110, 0.5}, {140, 0.9}, {250, 0.8}}).empty());
+}
+
+TEST_CASE("those that share are known as such when the policy begins anew") {
+  Pair pair;
+  std::vector<VirtualCluster::Running> both;
+  for (const std::uint64_t each : {1U, 2U}) {
+    KnownJob known = job(each, 4);
+    known.profile = &pair.light;
+    both.push_back({known, at(each == 1 ? 2 : 103), {{"a-0", {0, 1, 2, 3}}}});
+  }
+  pair.cluster->restart(both, {}, at(110));
+  CHECK(pair.evicted({{130, 0.5}}) == "2 at 170 ");
+}
+
+TEST_CASE("a node that comes back is not free where somebody runs who could not be placed") {
+  Pool pool(1);
+  pool.cluster->restart({{job(1, 4), at(0), {{"new", {0, 1, 2, 3}}}, nullptr, 0}}, {}, at(5));
+  CHECK(!pool.cluster->is_outdated());
+  pool.cluster->see({"new", 4, NodeState::up}, at(6));
+  CHECK(pool.cluster->is_outdated());
+  pool.cluster->restart({{job(1, 4), at(0), {{"new", {0, 1, 2, 3}}}, nullptr, 0}},
+                        {{job(2, 4)}, {job(3, 4)}}, at(6));
+  CHECK(pool.decide(6) == "2 on a-0 0123; ");
+}
+
+TEST_CASE("who runs on a node that is not known, too, keeps its GPUs on those that are") {
+  Pool pool(2);
+  const VirtualCluster::Running both{
+      job(1, 8), at(0), {{"a-0", {0, 1, 2, 3}}, {"new", {0, 1, 2, 3}}}, nullptr, 0};
+  pool.cluster->restart({both}, {{job(2, 8)}, {job(3, 4)}}, at(5));
+  CHECK(pool.decide(5).empty());  // in order, and 8 GPUs are not free
+  pool.cluster->withdraw(2, at(6));
+  CHECK(pool.decide(6) == "3 on a-1 0123; ");
+  pool.cluster->see({"new", 4, NodeState::up}, at(7));
+  CHECK(pool.cluster->is_outdated());
+  pool.cluster->restart({both}, {{job(4, 4)}, {job(5, 4)}}, at(8));
+  CHECK(pool.decide(8) == "4 on a-1 0123; ");
+}
+
+TEST_CASE("who was larger than the pool enters once nodes have come") {
+  Pool pool(1);
+  pool.cluster->restart({}, {}, at(5));
+  CHECK(!pool.cluster->enter({job(1, 8)}, at(5)));
+  CHECK(!pool.cluster->is_outdated());
+  pool.cluster->see({"new", 4, NodeState::up}, at(6));
+  CHECK(pool.cluster->is_outdated());
+  pool.cluster->restart({}, {{job(1, 8)}}, at(6));
+  CHECK(pool.decide(6) == "1 on a-0 0123 new 0123; ");
 }
 
 TEST_CASE("GPUs that another start on its way waits for as well are not free once one is gone") {

@@ -23,6 +23,8 @@ class Witnesses {
   void add(NodeWitness witness, SimTime now);
   /// Those that spoke at `since` or later, the earliest first.
   [[nodiscard]] std::vector<NodeWitness> of(const std::string& node, SimTime since) const;
+  /// What was said of it is answered: a test has passed since.
+  void clear(const std::string& node) { nodes_.erase(node); }
   [[nodiscard]] std::size_t nodes() const { return nodes_.size(); }
 
  private:

@@ -9,6 +9,7 @@
 
 #include "base/pipe_signal.hpp"
 #include "base/text.hpp"
+#include "llm/ask_server.hpp"
 
 namespace schedmate::llm {
 namespace {
@@ -74,7 +75,7 @@ int is_to_stop(void* stop, Bytes... /*bytes*/) {
   return static_cast<const std::stop_token*>(stop)->stop_requested() ? 1 : 0;
 }
 
-Headers headers_of(const HttpTarget& target) {
+Headers headers_of(const HttpTarget& target, const std::string& content_type) {
   Headers headers;
   const auto add = [&](const std::string& line) {
     if (curl_slist* const longer = curl_slist_append(headers.get(), line.c_str())) {
@@ -82,7 +83,7 @@ Headers headers_of(const HttpTarget& target) {
       headers.reset(longer);
     }
   };
-  add("Content-Type: application/json");
+  add("Content-Type: " + content_type);
   add("Accept: application/json");
   add("Expect:");  // no waiting for "100 Continue"
   if (!target.token.empty()) add("Authorization: Bearer " + target.token);
@@ -97,6 +98,7 @@ void prepare(CURL* handle, const HttpTarget& target, std::chrono::milliseconds d
   curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS,
                    static_cast<long>(std::min(deadline, longest_connect).count()));
   curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
+  curl_easy_setopt(handle, CURLOPT_USERAGENT, "schedmate");  // Ray 2.41 fails without one
   curl_easy_setopt(handle, CURLOPT_ACCEPT_ENCODING, "gzip");
   curl_easy_setopt(handle, CURLOPT_FRESH_CONNECT, 1L);
   curl_easy_setopt(handle, CURLOPT_FORBID_REUSE, 1L);
@@ -141,24 +143,36 @@ tl::unexpected<Error> explain(CURLcode code, const std::string& place,
   }
 }
 
+/// Its bytes outlive the transfer.
+void take_request(CURL* handle, const HttpRequest& request) {
+  if (request.method == "GET") return;
+  curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(request.body.size()));
+  curl_easy_setopt(handle, CURLOPT_POSTFIELDS, request.body.data());
+  curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+}
+
 }  // namespace
 
 Result<HttpReply> post_json(const HttpTarget& target, const std::string& path,
                             const std::string& body, const HttpLimits& limits) {
+  return ask_server(target, {.method = "POST", .path = path, .body = body}, limits);
+}
+
+Result<HttpReply> ask_server(const HttpTarget& target, const HttpRequest& request,
+                             const HttpLimits& limits) {
   const std::string place = place_of(target.url);
   if (limits.deadline <= std::chrono::milliseconds(0)) {
     return fail(ErrorCode::timeout, place + ": no time left for a request");
   }
   const Handle handle(curl_easy_init());
   if (!handle) return fail(ErrorCode::unavailable, place + ": out of memory");
-  const Headers headers = headers_of(target);
-  const std::string address = place + target.url.base + path;
+  const Headers headers = headers_of(target, request.content_type);
+  const std::string address = place + target.url.base + request.path;
   Incoming incoming{{}, limits.header_bytes, limits.reply_bytes};
   prepare(handle.get(), target, limits.deadline);
   curl_easy_setopt(handle.get(), CURLOPT_URL, address.c_str());
   curl_easy_setopt(handle.get(), CURLOPT_HTTPHEADER, headers.get());
-  curl_easy_setopt(handle.get(), CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.size()));
-  curl_easy_setopt(handle.get(), CURLOPT_POSTFIELDS, body.data());
+  take_request(handle.get(), request);
   curl_easy_setopt(handle.get(), CURLOPT_HEADERFUNCTION, take_header);
   curl_easy_setopt(handle.get(), CURLOPT_HEADERDATA, &incoming);
   curl_easy_setopt(handle.get(), CURLOPT_WRITEFUNCTION, take_body);

@@ -51,15 +51,11 @@ class BackfillEasy {
       enter(view, id);
     }
     for (const JobId id : view.withdrawn) leave(id, view.job(id).gpus);
-    expect_overdue(view);
+    times_->expect_overdue(view);
     serve(view, plan);
   }
 
  private:
-  struct Reservation {
-    int gang;
-    SimTime at;
-  };
   /// What goes first, then how many GPUs: minus the order, GPUs.
   using Kind = std::pair<std::int64_t, int>;
   struct Waiting {
@@ -80,14 +76,6 @@ class BackfillEasy {
     if (line == lines_.end()) return;
     line->second.remove(id);
     if (order && line->second.empty()) lines_.erase(line);
-  }
-
-  void expect_overdue(const View& view) {
-    for (const auto* end = times_->next_end(); end != nullptr && end->at <= view.now;
-         end = times_->next_end()) {
-      times_->expect(end->job,
-                     view.now + std::max(view.now - view.job(end->job).run_since, Seconds(1)));
-    }
   }
 
   void serve(const View& view, Plan& plan) {
@@ -137,16 +125,11 @@ class BackfillEasy {
       if (!any || (best && best->id < *any) || !view.cluster.fits(gpus)) continue;
       const auto safe =
           line.first(from, head.at == never ? WaitingLine::any_time : head.at - view.now);
-      const auto allowed = safe != any && may_outlast(view, head, gpus) ? any : safe;
+      const auto allowed =
+          safe != any && times_->may_outlast(head, view.cluster, gpus) ? any : safe;
       if (allowed && (!best || *allowed < best->id)) best = {kind, *allowed};
     }
     return best;
-  }
-
-  /// Whether a job of that size, placed now, may run on beyond the reservation.
-  [[nodiscard]] bool may_outlast(const View& view, Reservation head, int gpus) {
-    Placement where;
-    return view.cluster.find(gpus, where) && times_->possible(head.gang, head.at, where);
   }
 
   std::optional<FreeTimes> times_;        // from the first call on

@@ -10,8 +10,10 @@
 #include <schedmate/scheduler.hpp>
 #include <schedmate/sim.hpp>
 #include <string>
+#include <utility>
 
 #include "base/random.hpp"
+#include "tests/support/effort.hpp"
 
 namespace schedmate::policy {
 namespace {
@@ -247,7 +249,7 @@ TEST_CASE("estimates that are no numbers, negative or absurd count as a second o
 
 TEST_CASE("the schedule is that of one plain pass over the queue") {
   int backfilled = 0;
-  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::cases(2000); ++seed) {
     const EasyScenario given = random_scenario(seed, seed % 3 == 0 ? 0 : 2);
     const SimResult fast = run(given, backfill_easy(given));
     const SimResult plain = run(given, PlainEasy());
@@ -262,7 +264,7 @@ TEST_CASE("the schedule is that of one plain pass over the queue") {
       latest = std::max(latest, outcome.start);
     }
   }
-  CHECK(backfilled > 8000);
+  CHECK(std::cmp_greater(backfilled, testing::cases(8000)));
 }
 
 TEST_CASE("with right predictions no head starts later than it was first promised") {

@@ -86,7 +86,7 @@ Result<Estimator> advisor_of(const EstimatorSpec& spec, bool paper) {
     return fail(
         ErrorCode::invalid,
         "the advisor needs to know what the jobs are: give it a workload (--set workload=light or "
-        "heavy); a trace with its own tables has none, so use advice=last_k there");
+        "heavy), or use advice=last_k");
   }
   AdvisorChoice choice{paper};
   if (!spec.argument.empty()) {
@@ -148,20 +148,42 @@ class RecentValues {
   std::vector<Value> values_;
 };
 
+std::optional<GpuUse> use_of(const KnownJob& job) {
+  if (job.profile == nullptr) return std::nullopt;
+  return GpuUse{job.profile->gpu_util_pct, job.profile->memory_util_pct, job.profile->memory_mib};
+}
+
+/// Of what was measured, if anything was.
+std::optional<GpuUse> mean_of(std::span<const GpuUse> uses) {
+  if (uses.empty()) return std::nullopt;
+  const auto share = 1 / static_cast<double>(uses.size());
+  GpuUse mean;
+  for (const GpuUse& use : uses) {
+    mean.gpu_util_pct += share * use.gpu_util_pct;
+    mean.memory_util_pct += share * use.memory_util_pct;
+    mean.memory_mib += share * use.memory_mib;
+  }
+  return mean;
+}
+
 class LastK {
  public:
-  explicit LastK(std::size_t count) : count_(count) {}
+  LastK(std::size_t count, bool with_use) : count_(count), with_use_(with_use) {}
 
   void learn(const FinishedJob& ended) {
     past_.add(ended);
-    by_shape_[shape_of(ended.job)].add(ended.run_time, count_);
+    Alike& alike = by_shape_[shape_of(ended.job)];
+    alike.run_times.add(ended.run_time, count_);
+    if (const auto use = with_use_ ? use_of(ended.job) : std::nullopt) alike.uses.add(*use, count_);
   }
   Prediction operator()(const EnteringJob& at) const {
     const auto found = by_shape_.find(shape_of(at.job));
     if (found == by_shape_.end()) return past_.of_user(at.job.user);
     policy::PastRuns::Mean mean;
-    for (const Seconds run_time : found->second.values()) mean.add(run_time);
-    return Prediction{mean.value()};
+    for (const Seconds run_time : found->second.run_times.values()) mean.add(run_time);
+    Prediction prediction{mean.value()};
+    prediction.use = mean_of(found->second.uses.values());
+    return prediction;
   }
 
  private:
@@ -169,13 +191,28 @@ class LastK {
     return (std::uint64_t{job.user} << 32U) | static_cast<std::uint32_t>(job.gpus);
   }
 
+  struct Alike {
+    RecentValues<Seconds> run_times;
+    RecentValues<GpuUse> uses;
+  };
+
   std::size_t count_;
+  bool with_use_;
   policy::PastRuns past_;
-  std::unordered_map<std::uint64_t, RecentValues<Seconds>> by_shape_;  // user and GPUs
+  std::unordered_map<std::uint64_t, Alike> by_shape_;  // user and GPUs
 };
 
+/// last_k, last_k:K, last_k:use or last_k:K:use.
 Result<Estimator> make_last_k(const EstimatorSpec& spec) {
-  return count_of(spec, "last_k").map([](std::size_t k) { return Estimator(LastK(k)); });
+  const bool with_use = spec.argument == "use" || spec.argument.ends_with(":use");
+  EstimatorSpec counted = spec;
+  if (with_use) {
+    const std::size_t colon = spec.argument.rfind(':');
+    counted.argument = colon == std::string_view::npos ? "" : spec.argument.substr(0, colon);
+  }
+  return count_of(counted, "last_k").map([&](std::size_t k) {
+    return Estimator(LastK(k, with_use));
+  });
 }
 
 /// What retrieval is worth that finds the jobs of the same made-up template, if there are any.
@@ -186,9 +223,7 @@ class OracleRetrieval {
 
   void learn(const FinishedJob& ended) {
     past_.add(ended);
-    Alike alike{ended.run_time, std::nullopt};
-    if (const Profile* profile = ended.job.profile; profile != nullptr)
-      alike.use = {profile->gpu_util_pct, profile->memory_util_pct, profile->memory_mib};
+    const Alike alike{ended.run_time, use_of(ended.job)};
     by_template_[templates_[ended.job.number]].add(alike, count_);
   }
   Prediction operator()(const EnteringJob& at) const {
@@ -360,6 +395,8 @@ Estimator watched(Estimator estimator, EstimatorWatch look) {
 }
 
 Result<Estimator> make_estimator(std::string_view spec, const EstimatorInput& input) {
+  const auto own = std::ranges::find(input.own, spec, &NamedEstimator::name);
+  if (own != input.own.end()) return own->estimator;
   const std::size_t colon = spec.find(':');
   const std::string_view name = spec.substr(0, colon);
   const std::string_view argument = colon == std::string_view::npos ? "" : spec.substr(colon + 1);
@@ -370,6 +407,7 @@ Result<Estimator> make_estimator(std::string_view spec, const EstimatorInput& in
   }
   std::vector<std::string_view> names;
   for (const EstimatorRow& row : rows) names.push_back(row.name);
+  for (const NamedEstimator& each : input.own) names.push_back(each.name);
   return fail(ErrorCode::not_found, unknown_name("estimator", name, names));
 }
 

@@ -58,6 +58,32 @@ TEST_CASE("last_k is the mean of the last three alike, or of as many as asked fo
   CHECK(predicted_s(experienced("last_k:99"), 0, 8) == 325);
 }
 
+TEST_CASE("last_k:use adds the mean GPU use of these jobs, where it was measured") {
+  Profile small;
+  small.gpu_util_pct = 20, small.memory_util_pct = 10, small.memory_mib = 1000;
+  Profile large;
+  large.gpu_util_pct = 60, large.memory_util_pct = 30, large.memory_mib = 5000;
+  const auto taught = [&](std::string_view spec) {
+    Estimator made = make_estimator(spec, {}).value();
+    for (const Profile* profile : std::to_array<const Profile*>({&large, &small, &large, nullptr}))
+      made.learn({.job = {.user = 0, .gpus = 8, .profile = profile},
+                  .end = SimTime(),
+                  .run_time = Seconds(60)});
+    return made;
+  };
+  const auto use_of = [&](std::string_view spec, int gpus) {
+    const KnownJob job{.user = 0, .gpus = gpus};
+    return taught(spec)({job, SimTime()}).use;
+  };
+  REQUIRE(use_of("last_k:2:use", 8));
+  CHECK(near(use_of("last_k:2:use", 8)->gpu_util_pct, 40, 1e-12, 0));
+  CHECK(near(use_of("last_k:2:use", 8)->memory_mib, 3000, 1e-12, 0));
+  CHECK(near(use_of("last_k:use", 8)->memory_util_pct, 70.0 / 3, 1e-12, 0));
+  CHECK_FALSE(use_of("last_k:use", 4));  // its own sizes alone
+  CHECK_FALSE(use_of("last_k", 8));
+  CHECK_FALSE(make_estimator("last_k:0:use", {}));
+}
+
 TEST_CASE("without a like job last_k falls back to the user, then to the VC, then to an hour") {
   const Estimator last_k = experienced("last_k");
   CHECK(predicted_s(last_k, 0, 4) == 270);  // 1350 / 5

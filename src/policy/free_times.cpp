@@ -186,4 +186,14 @@ bool FreeTimes::possible(int gang, SimTime by, std::span<const Slice> taken) {
   return available >= gang;
 }
 
+bool FreeTimes::may_outlast(const Reservation& reserved, const Cluster& cluster, int gpus) {
+  Placement where;
+  return cluster.find(gpus, where) && possible(reserved.gang, reserved.at, where);
+}
+
+void FreeTimes::expect_overdue(const View& view) {
+  for (const End* end = next_end(); end != nullptr && end->at <= view.now; end = next_end())
+    expect(end->job, view.now + std::max(view.now - view.job(end->job).run_since, Seconds(1)));
+}
+
 }  // namespace schedmate::policy

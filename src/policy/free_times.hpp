@@ -9,7 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <schedmate/cluster.hpp>
+#include <schedmate/policy.hpp>
 #include <schedmate/time.hpp>
 #include <span>
 #include <tuple>
@@ -19,6 +19,12 @@
 #include "policy/sorted_chunks.hpp"
 
 namespace schedmate::policy {
+
+/// GPUs that are kept free for a gang which cannot be placed yet.
+struct Reservation {
+  int gang;
+  SimTime at;
+};
 
 class FreeTimes {
  public:
@@ -49,6 +55,10 @@ class FreeTimes {
   [[nodiscard]] SimTime earliest(int gang);
   /// Whether it could still be placed by `by` if the free GPUs `taken` were held beyond that.
   [[nodiscard]] bool possible(int gang, SimTime by, std::span<const Slice> taken);
+  /// Whether a job of that size, placed now, may run on beyond the reservation.
+  [[nodiscard]] bool may_outlast(const Reservation& reserved, const Cluster& cluster, int gpus);
+  /// A job beyond its prediction is expected to run as long again.
+  void expect_overdue(const View& view);
 
   /// Below: only where the placer keeps gangs together.
   [[nodiscard]] bool together() const { return together_; }

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <schedmate/sim.hpp>
 
 #include "tests/support/small.hpp"
@@ -81,28 +82,41 @@ TEST_CASE("the node stays while more is expected, and goes when the forecast is 
   CHECK(result.profiler_scaling[1].first == at(2400));
 }
 
+/// A VC behind a profiler of one node; who is known is told by the estimator.
+struct Behind {
+  Trace trace;
+  ClusterSpec cluster;
+  Scheduler scheduler;
+  SimOptions options{};
+
+  Behind(const std::vector<SmallJob>& jobs, int nodes, ProfilerStage::Bypass bypass)
+      : trace(small_trace(jobs)), cluster(small_cluster({nodes})) {
+    trace.packing = std::make_shared<const PackingTables>();
+    scheduler = make_scheduler("fifo", {cluster}, PolicyOptions()).value();
+    ProfilerStage stage;
+    stage.decide = least_gpus_first({.elastic = false, .forecast = nullptr});
+    stage.time = Seconds(100);
+    stage.nodes = small_cluster({1}).partitions.front();
+    stage.lenders = {"vc0"};
+    stage.bypass = bypass;
+    scheduler.profiler = stage;
+  }
+  [[nodiscard]] std::vector<JobOutcome> run() const {
+    return simulate(trace, cluster, scheduler, options).value().outcomes;
+  }
+};
+
 TEST_CASE("advice that comes while a job waits to be profiled sends it to its VC") {
   // The profiler's node holds j0 for 0-100; j1 and j2 wait. Only j2 is never predicted.
-  Trace trace = small_trace({{0, 8, 300}, {0, 8, 300}, {0, 8, 300}});
-  trace.packing = std::make_shared<const PackingTables>();
-  const ClusterSpec cluster = small_cluster({3});
-  Scheduler scheduler = make_scheduler("fifo", {cluster}, PolicyOptions()).value();
-  ProfilerStage stage;
-  stage.decide = least_gpus_first({.elastic = false, .forecast = nullptr});
-  stage.time = Seconds(100);
-  stage.nodes = small_cluster({1}).partitions.front();
-  stage.lenders = {"vc0"};
-  stage.bypass = ProfilerStage::Bypass::all;
-  scheduler.profiler = stage;
-  SimOptions options;
-  options.estimator = [](const EnteringJob& at) {
+  Behind behind({{0, 8, 300}, {0, 8, 300}, {0, 8, 300}}, 3, ProfilerStage::Bypass::all);
+  behind.options.estimator = [](const EnteringJob& at) {
     Prediction prediction{FractionalSeconds(300)};
     if (at.advice_is_due && at.job.number != 2) prediction.use = GpuUse{};
     return prediction;
   };
   const auto run = [&](std::int64_t advice_s) {
-    options.costs.advice = Seconds(advice_s);
-    return simulate(trace, cluster, scheduler, options).value().outcomes;
+    behind.options.costs.advice = Seconds(advice_s);
+    return behind.run();
   };
   const auto at_once = run(0);
   CHECK(at_once[0].start == at(0));
@@ -125,6 +139,55 @@ TEST_CASE("advice that comes while a job waits to be profiled sends it to its VC
   const auto too_late = run(101);
   CHECK(too_late[1].profiled);
   CHECK(too_late[1].profiler_queue == Seconds(100));
+}
+
+TEST_CASE("who is known is profiled all the same where only the profiler has free GPUs") {
+  // j0 takes the VC's node for 0-1000. j1, of 50 s, finds the profiler free, j2 nothing, j3 both.
+  const auto run = [](ProfilerStage::Bypass bypass) {
+    Behind behind({{0, 8, 1000}, {10, 8, 50}, {20, 8, 300}, {2000, 8, 300}}, 2, bypass);
+    behind.options.estimator = [](const EnteringJob&) {
+      Prediction prediction{FractionalSeconds(300)};
+      prediction.use = GpuUse{};
+      return prediction;
+    };
+    return behind.run();
+  };
+  const auto free = run(ProfilerStage::Bypass::free);
+  CHECK_FALSE(free[0].profiled);
+  CHECK(free[1].finished_in_profiler);
+  CHECK(free[1].end == at(60));
+  CHECK_FALSE(free[2].profiled);
+  CHECK(free[2].start == at(1000));
+  CHECK_FALSE(free[3].profiled);
+  const auto all = run(ProfilerStage::Bypass::all);
+  CHECK_FALSE(all[1].profiled);
+  CHECK(all[1].start == at(1000));
+}
+
+/// Knows whom it is asked about, and notes how many have ended by then.
+struct NotesEnds {
+  std::vector<std::pair<std::uint64_t, int>>& asked;
+  int ended = 0;
+
+  void learn(const FinishedJob&) { ++ended; }
+  Prediction operator()(const EnteringJob& entering) {
+    asked.emplace_back(entering.job.number, ended);
+    Prediction prediction{FractionalSeconds(300)};
+    prediction.use = GpuUse{};
+    return prediction;
+  }
+};
+
+TEST_CASE("jobs that come in one second are told of the same ends, whoever is asked first") {
+  Behind behind({{0, 8, 100}, {100, 8, 50}, {100, 8, 50}}, 2, ProfilerStage::Bypass::free);
+  std::vector<std::pair<std::uint64_t, int>> asked;
+  behind.options.estimator = NotesEnds{asked};
+  (void)behind.run();
+  for (const std::uint64_t job : {1U, 2U}) {
+    const auto first = std::ranges::find(asked, job, [](const auto& each) { return each.first; });
+    REQUIRE(first != asked.end());
+    CHECK(first->second == 1);
+  }
 }
 
 }  // namespace

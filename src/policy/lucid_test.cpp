@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <map>
 #include <schedmate/sim.hpp>
 
 #include "tests/support/small.hpp"
@@ -13,16 +14,18 @@ using testing::small_trace;
 using testing::SmallJob;
 
 /// Profile 0 is light; every pair runs at half speed.
-SimResult replay(const std::vector<SmallJob>& jobs, int nodes) {
+SimResult replay(const std::vector<SmallJob>& jobs, int nodes,
+                 std::map<std::string, std::string, std::less<>> more = {}) {
   Trace trace = small_trace(jobs);
   PackingTables tables;
   tables.profiles.resize(1);
   tables.pairs = {{0.5, 0.5}};
   trace.packing = std::make_shared<const PackingTables>(std::move(tables));
   const ClusterSpec cluster = small_cluster({nodes});
-  const auto scheduler = make_scheduler("lucid", {cluster, {}, 1, forecast_of(trace)},
-                                        PolicyOptions({{"profiler", "off"}, {"packing", "on"}}))
-                             .value();
+  more.insert({{"profiler", "off"}, {"packing", "on"}});
+  const auto scheduler =
+      make_scheduler("lucid", {cluster, {}, 1, forecast_of(trace)}, PolicyOptions(std::move(more)))
+          .value();
   return simulate(trace, cluster, scheduler, {}).value();
 }
 
@@ -59,6 +62,29 @@ TEST_CASE("jobs of more than eight GPUs are never packed, nor those without a pr
 TEST_CASE("a newcomer may be twice as long as its partner, not longer") {
   CHECK(replay({light(0, 8, 100), light(1, 8, 200)}, 1).outcomes[1].start == at(1));
   CHECK(replay({light(0, 8, 100), light(1, 8, 201)}, 1).outcomes[1].start == at(100));
+}
+
+TEST_CASE("with pack=pays free GPUs come first, and a pair only where both end sooner in sum") {
+  CHECK(replay({light(0, 8, 100), light(1, 8, 50)}, 2, {{"pack", "pays"}}).outcomes[1].packed_at ==
+        SimTime());
+  // By the published speeds, 50 s beside another end long before 99 s of waiting and 50 s alone.
+  CHECK(replay({light(0, 8, 100), light(1, 8, 50)}, 1, {{"pack", "pays"}}).outcomes[1].packed_at ==
+        at(1));
+}
+
+TEST_CASE("with reserve the first that cannot be placed is not passed by what would move it") {
+  // The gang of 16 could start at 100; j2 would hold a node until 202, j3 ends before.
+  const std::vector<SmallJob> jobs{{0, 8, 100}, {1, 16, 5}, {2, 8, 200}, {3, 8, 90}};
+  CHECK(replay(jobs, 2).outcomes[1].start == at(202));
+  const SimResult reserved = replay(jobs, 2, {{"reserve", "true"}});
+  CHECK(reserved.outcomes[1].start == at(100));
+  CHECK(reserved.outcomes[3].start == at(3));
+}
+
+TEST_CASE("with ageing who came early goes before who is shorter") {
+  const std::vector<SmallJob> jobs{{0, 8, 100}, {1, 8, 50}, {51, 8, 40}};
+  CHECK(replay(jobs, 1).outcomes[1].start == at(140));
+  CHECK(replay(jobs, 1, {{"ageing", "0.3"}, {"reserve", "true"}}).outcomes[1].start == at(100));
 }
 
 }  // namespace

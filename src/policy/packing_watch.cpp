@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace schedmate::policy {
 namespace {
@@ -22,6 +23,12 @@ double both_end_s(double first_s, double first_speed, double second_s, double se
   const double first_end = together + (first_s - together * first_speed);
   const double second_end = together + (second_s - together * second_speed);
   return first_end + second_end;
+}
+
+bool are_together(const Cluster& cluster, const PackingWatch::Pair& pair) {
+  const Slice& first = cluster.allocation(pair.newcomer).front();
+  const auto residents = cluster.residents(first.node, std::countr_zero(first.gpus));
+  return std::ranges::find(residents, pair.resident) != residents.end();
 }
 
 }  // namespace
@@ -54,7 +61,7 @@ Result<CancelOptions> take_cancel_options(PolicyOptions& settings) {
 
 void PackingWatch::packed(const View& view, JobId newcomer, JobId resident) {
   if (options_.rule == CancelRule::off) return;
-  checks_.push({view.now + options_.after, {newcomer, resident}, view.now});
+  checks_.push({view.now + options_.after, {newcomer, resident}});
 }
 
 void PackingWatch::started_alone(const View& view, JobId id) {
@@ -68,14 +75,27 @@ std::optional<PackingWatch::Pair> PackingWatch::next_to_cancel(const View& view)
   while (!checks_.empty() && checks_.top().at <= view.now) {
     const Check check = checks_.top();
     checks_.pop();
-    const JobInfo* newcomer = view.jobs.find(check.pair.newcomer);  // null: it has ended
-    const JobInfo* resident = view.jobs.find(check.pair.resident);
-    const bool still = newcomer != nullptr && newcomer->running &&
-                       newcomer->run_since == check.since && newcomer->sharing;
-    if (still && resident != nullptr && resident->running && has_to_go(view, check.pair))
-      return check.pair;
+    if (!still_shares(view, check)) continue;
+    if (has_to_go(view, check.pair)) return check.pair;
+    checked_.insert_or_assign(check.pair.resident, check);
+  }
+  for (const JobId id : view.tracked) {
+    const auto found = checked_.find(id);
+    if (found == checked_.end()) continue;
+    const Check check = found->second;
+    const bool still = still_shares(view, check);
+    const bool goes = still && has_to_go(view, check.pair);
+    if (!still || goes) checked_.erase(found);
+    if (goes) return check.pair;
   }
   return std::nullopt;
+}
+
+bool PackingWatch::still_shares(const View& view, const Check& check) {
+  const JobInfo* newcomer = view.jobs.find(check.pair.newcomer);  // null: it has ended
+  const JobInfo* resident = view.jobs.find(check.pair.resident);
+  return newcomer != nullptr && newcomer->running && newcomer->sharing && resident != nullptr &&
+         resident->running && are_together(view.cluster, check.pair);
 }
 
 bool PackingWatch::has_to_go(const View& view, const Pair& pair) const {

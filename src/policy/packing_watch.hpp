@@ -2,9 +2,10 @@
 #pragma once
 
 /// Interference-aware packing cancellation (paper 4.1): some time after job B was packed onto the
-/// running job A, A's log shows how fast A still is; when it suffers too much, B has to go. Checks
-/// are left out for pairs whose log does not show it.
+/// running job A, A's log shows how fast A still is; when it suffers too much, B has to go. Where a
+/// log shows it later, or shows another speed, the pair is judged again.
 
+#include <map>
 #include <optional>
 #include <queue>
 #include <schedmate/policy.hpp>
@@ -40,6 +41,8 @@ class PackingWatch {
   struct Pair {
     JobId newcomer{}, resident{};
   };
+  /// It is nobody's resident any more.
+  void ended(JobId id) { checked_.erase(id); }
   /// A pair whose newcomer has to go now; call it until there is none. The caller evicts.
   [[nodiscard]] std::optional<Pair> next_to_cancel(const View& view);
   /// When to look again, or `never`.
@@ -49,17 +52,18 @@ class PackingWatch {
   struct Check {
     SimTime at;
     Pair pair;
-    SimTime since;  // start of the newcomer's run
     bool operator<(const Check& other) const {
       return std::tie(at, pair.newcomer) > std::tie(other.at, other.pair.newcomer);
     }
   };
+  [[nodiscard]] static bool still_shares(const View& view, const Check& check);
   [[nodiscard]] bool has_to_go(const View& view, const Pair& pair) const;
   [[nodiscard]] bool gains(const View& view, const Pair& pair, double speed) const;
 
   CancelOptions options_;
   std::priority_queue<Check> checks_;
-  double usual_wait_s_ = 0;  // of jobs that started alone, decaying mean
+  std::map<JobId, Check> checked_;  // by resident: judged once, and its log goes on
+  double usual_wait_s_ = 0;         // of jobs that started alone, decaying mean
 };
 
 }  // namespace schedmate::policy

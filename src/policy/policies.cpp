@@ -46,20 +46,24 @@ Result<Scheduler> make_scheduler(const PolicyRow& row, const PolicyInput& input,
   options.add_defaults(row.preset);
   Result<Scheduler> scheduler = row.make(input, options);
   if (!scheduler) return scheduler;
-  scheduler->advice = options.take_text("advice", "");
+  return with_options(row.name, *std::move(scheduler), std::move(options));
+}
+
+Result<Scheduler> with_options(std::string_view name, Scheduler scheduler, PolicyOptions options) {
+  scheduler.advice = options.take_text("advice", "");
   const auto shrink = options.take_flag("shrink", true);
   if (!shrink) return tl::unexpected(shrink.error());
-  scheduler->shrink = *shrink;
+  scheduler.shrink = *shrink;
   const std::string advise = options.take_text("advise", "duration");
   if (advise != "duration" && advise != "order")
     return fail(ErrorCode::unsupported,
                 fmt::format("advise={}: must be duration or order", advise));
-  scheduler->advice_orders = advise == "order";
+  scheduler.advice_orders = advise == "order";
   const auto handler = options.take_flag("handler", false);
   if (!handler) return tl::unexpected(handler.error());
-  scheduler->handler = *handler;
-  if (scheduler->advice == "none") scheduler->advice.clear();
-  if (const auto known = options.check_all_taken(row.name); !known)
+  scheduler.handler = *handler;
+  if (scheduler.advice == "none") scheduler.advice.clear();
+  if (const auto known = options.check_all_taken(name); !known)
     return tl::unexpected(known.error());
   return scheduler;
 }

@@ -36,52 +36,73 @@ struct World {
 
 using Times = std::vector<std::int64_t>;
 
-TEST_CASE("the order is expected work: run time x GPUs") {
-  // j0 holds the node until 100; then 8 x 10, 4 x 25 + 4 x 30, 8 x 50.
+TEST_CASE("the order is the expected run time, whatever the size") {
+  // j0 holds the node until 100; then 10, 25 and 30 s on half of it each, 50 s.
   const World world{small_trace({{0, 8, 100}, {1, 8, 50}, {2, 4, 30}, {3, 4, 25}, {4, 8, 10}}),
                     small_cluster({1})};
   CHECK(world.starts({{"ageing", "0"}}) == Times{0, 140, 110, 110, 100});
 }
 
-TEST_CASE("whatever fits may start, also past a gang that does not") {
+TEST_CASE(
+    "whatever fits may start past a gang that does not, if it ends before the gang can start") {
   const World world{small_trace({{0, 4, 100}, {1, 8, 5}, {2, 4, 20}}), small_cluster({1})};
   CHECK(world.starts({}) == Times{0, 100, 2});
 }
 
 TEST_CASE("ageing lets an early long job go before a late short one") {
-  // 8 GPUs age by 8 x ageing a second. j1: 400 + 8 a, j2: 320 + 8 x 51 a; a = 0.2 turns them round.
+  // j1: 50 + a, j2: 40 + 51 a: the same at a = 0.2.
   const World world{small_trace({{0, 8, 100}, {1, 8, 50}, {51, 8, 40}}), small_cluster({1})};
   CHECK(world.starts({{"ageing", "0.1"}}) == Times{0, 140, 100});
   CHECK(world.starts({{"ageing", "0.3"}}) == Times{0, 100, 150});
 }
 
-/// Half the node is always taken: the gang, j1, waits. j4 would move it beyond 50, j5 would not.
+/// Half the node is always taken by those that are let pass the gang, j1.
 World crowded() {
   return {small_trace({{0, 4, 20}, {1, 8, 10}, {10, 4, 40}, {20, 4, 15}, {34, 4, 20}, {36, 4, 10}}),
           small_cluster({1})};
 }
 
-TEST_CASE("a gang that is not overdue waits until the whole node happens to be free") {
-  CHECK(crowded().starts({{"ageing", "0"}}) == Times{0, 60, 10, 20, 35, 50});
+TEST_CASE("the first in rank has a reservation: only what does not move it starts") {
+  // Of 10 s, the gang is first, and the node is free at 20: j2 waits for it.
+  CHECK(crowded().starts({{"ageing", "0"}}) == Times{0, 20, 30, 30, 55, 45});
 }
 
-TEST_CASE("an overdue gang has a reservation: only what does not move it starts") {
+TEST_CASE("what cannot start within the horizon holds nobody up") {
+  // As above: at 10 the gang could start in 10 s.
+  CHECK(crowded().starts({{"ageing", "0"}, {"horizon_s", "10"}}) ==
+        crowded().starts({{"ageing", "0"}}));
+  CHECK(crowded().starts({{"ageing", "0"}, {"horizon_s", "9"}})[2] == 10);
+}
+
+/// The same with a gang that is expected to run longer than all others. j4 would move it beyond 50,
+/// j5 would not.
+World crowded_by_long() {
+  World world = crowded();
+  world.trace.jobs[1].duration = Seconds(100);
+  return world;
+}
+
+TEST_CASE("a gang that is not first in rank waits until the whole node happens to be free") {
+  CHECK(crowded_by_long().starts({{"ageing", "0"}}) == Times{0, 60, 10, 20, 35, 50});
+}
+
+TEST_CASE("an overdue gang is first, and has a reservation") {
   // Overdue at 1 + 29; the node is free at 50.
-  CHECK(crowded().starts({{"patience", "0"}, {"patience_min_s", "29"}, {"ageing", "0"}}) ==
-        Times{0, 50, 10, 20, 60, 36});
-  // The same by three of the 10 s that it expects to run.
-  CHECK(crowded().starts({{"patience", "3"}, {"patience_min_s", "0"}, {"ageing", "0"}}) ==
-        Times{0, 50, 10, 20, 60, 36});
+  CHECK(crowded_by_long().starts({{"patience", "0"}, {"patience_min_s", "29"}, {"ageing", "0"}}) ==
+        Times{0, 50, 10, 20, 150, 36});
+  // The same by 0.3 of the 100 s that it expects to run.
+  CHECK(crowded_by_long().starts({{"patience", "0.3"}, {"patience_min_s", "0"}, {"ageing", "0"}}) ==
+        Times{0, 50, 10, 20, 150, 36});
   // However long it is expected to run.
-  CHECK(crowded().starts({{"patience", "1000"},
-                          {"patience_min_s", "0"},
-                          {"patience_max_s", "29"},
-                          {"ageing", "0"}}) == Times{0, 50, 10, 20, 60, 36});
+  CHECK(crowded_by_long().starts({{"patience", "1000"},
+                                  {"patience_min_s", "0"},
+                                  {"patience_max_s", "29"},
+                                  {"ageing", "0"}}) == Times{0, 50, 10, 20, 150, 36});
 }
 
 TEST_CASE("from twice its patience on nothing starts before an overdue gang") {
-  CHECK(crowded().starts({{"patience", "0"}, {"patience_min_s", "14"}, {"ageing", "0"}}) ==
-        Times{0, 50, 10, 20, 60, 60});
+  CHECK(crowded_by_long().starts({{"patience", "0"}, {"patience_min_s", "14"}, {"ageing", "0"}}) ==
+        Times{0, 50, 10, 20, 150, 150});
 }
 
 TEST_CASE("settings that make no sense are errors that say so") {
@@ -89,7 +110,8 @@ TEST_CASE("settings that make no sense are errors that say so") {
   for (const auto& [key, value] : Settings{{"ageing", "-1"},
                                            {"patience", "-0.5"},
                                            {"patience_min_s", "-1"},
-                                           {"patience_max_s", "172799"}}) {
+                                           {"patience_max_s", "2591999"},
+                                           {"horizon_s", "-1"}}) {
     const auto made =
         make_scheduler("schedmate", {world.cluster}, PolicyOptions(Settings{{key, value}}));
     REQUIRE_FALSE(made.has_value());
@@ -217,7 +239,7 @@ TEST_CASE("so it is with the patience that is set by default, and jobs of days")
     Overdue seen;
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
       CAPTURE(seed);
-      seen.replay(seed, {1000, {}, fails}, {10, Seconds(172'800)});
+      seen.replay(seed, {20000, {}, fails}, {10, Seconds(2'592'000)});
     }
     CHECK(seen.heads > 50);
     CHECK((seen.failures > 1000) == fails);

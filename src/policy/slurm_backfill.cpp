@@ -26,10 +26,10 @@
 /// or closed by others, is passed over, and so is one that a limit leaves no room
 /// (View::may_start), which gets no reservation either.
 ///
-/// Departures from Slurm: it reserves whole nodes, this the GPUs of a node that are needed; it
-/// forgets the nodes of a reservation until the next pass; its passes take time; a pass here ends
-/// when none of the jobs left could be placed now, as their reservations would change nothing.
-/// default_queue_depth and batch_sched_delay are left out.
+/// Departures from Slurm: it reserves whole nodes, this the GPUs of a node that are needed unless
+/// bf_whole_nodes is set; it forgets the nodes of a reservation until the next pass; its passes
+/// take time; a pass here ends when none of the jobs left could be placed now, as their
+/// reservations would change nothing. default_queue_depth and batch_sched_delay are left out.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -55,6 +55,7 @@ struct SlurmSettings {
   std::int64_t max_job_test = 500;
   std::int64_t max_job_user = 0;
   std::int64_t reserve = 0;
+  bool whole_nodes = false;
   MultifactorWeights weights;
 };
 
@@ -217,7 +218,8 @@ class SlurmBackfill {
   void pass(const View& view, Plan& plan) {
     if (!may_start(view)) return;
     choose_tested(view);
-    FreeMap map(*times_, view.cluster, {view.now, settings_.window, settings_.resolution});
+    FreeMap map(*times_, view.cluster,
+                {view.now, settings_.window, settings_.resolution, settings_.whole_nodes});
     reserved_ = 0;
     for (const Tested& each : tested_) {
       if (!view.cluster.fits(each.least)) return;
@@ -331,9 +333,15 @@ Result<SlurmSettings> read_settings(PolicyOptions& options) {
   weights.half_life = numbers.take_days("half_life_d", 7, {0, most_days});
   weights.calc_period = Seconds(60 * numbers.take("calc_period_min", 5, {1, 1440}));
   const auto favor_small = options.take_flag("favor_small", weights.favor_small);
+  const auto in_account = options.take_flag("fairshare_in_account", weights.in_account);
+  const auto whole_nodes = options.take_flag("bf_whole_nodes", made.whole_nodes);
   if (numbers.error()) return tl::unexpected(*numbers.error());
   if (!favor_small) return tl::unexpected(favor_small.error());
+  if (!in_account) return tl::unexpected(in_account.error());
+  if (!whole_nodes) return tl::unexpected(whole_nodes.error());
   weights.favor_small = *favor_small;
+  weights.in_account = *in_account;
+  made.whole_nodes = *whole_nodes;
   return made;
 }
 

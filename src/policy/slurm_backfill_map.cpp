@@ -321,7 +321,9 @@ std::optional<FreeMap::Reservation> FreeMap::reserve(const Request& request) {
     made.where = request.gang <= cluster_.gpus_per_node() ? one_node_later(request.gang, wanted)
                                                           : nodes_later(request.gang, wanted);
   }
-  for (const Share& share : made.where) occupy(reserve_on(share.node), wanted, share.gpus);
+  const bool whole = grid_.whole_nodes && running_.together();
+  for (const Share& share : made.where)
+    occupy(reserve_on(share.node), wanted, whole ? cluster_.gpus_per_node() : share.gpus);
   return made;
 }
 

@@ -34,6 +34,7 @@ class FreeMap {
     SimTime now;
     Seconds window;
     Seconds resolution;
+    bool whole_nodes = false;  ///< a reservation takes all GPUs of its nodes, as Slurm's do
   };
   FreeMap(FreeTimes& running, const Cluster& cluster, const Grid& grid);
 

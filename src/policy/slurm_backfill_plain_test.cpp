@@ -14,8 +14,10 @@
 #include <schedmate/sim.hpp>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "base/random.hpp"
+#include "tests/support/effort.hpp"
 #include "tests/support/slot_table.hpp"
 
 namespace schedmate::policy {
@@ -328,7 +330,7 @@ void check_equal(const SimResult& quick, const SimResult& plain) {
 TEST_CASE("slurm_backfill makes the schedule of a table of nodes by slots") {
   int passed_over = 0;
   std::size_t reserved = 0;
-  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::cases(3000); ++seed) {
     INFO("seed ", seed);
     Random random(mix(seed));
     SlurmScenario given =
@@ -354,8 +356,8 @@ TEST_CASE("slurm_backfill makes the schedule of a table of nodes by slots") {
     }
     reserved += promised.size();
   }
-  CHECK(passed_over > 10'000);
-  CHECK(reserved > 10'000);
+  CHECK(std::cmp_greater(passed_over, testing::cases(10'000)));
+  CHECK(reserved > testing::cases(10'000));
 }
 
 // Times on the grid, a pass at each event, first come first served: no job moves another's

@@ -73,7 +73,9 @@ MultifactorQueue::User& MultifactorQueue::user_of(const JobInfo& job, SimTime kn
 }
 
 double MultifactorQueue::fairshare(const User& user) const {
-  return all_gpu_s_ > 0 ? std::exp2(-(user.counted_gpu_s / all_gpu_s_) * users_then_) : 1;
+  if (all_gpu_s_ <= 0) return 1;
+  const double used = user.counted_gpu_s / all_gpu_s_;
+  return std::exp2(weights_.in_account ? -(1 + used * (users_then_ - 1)) : -(used * users_then_));
 }
 
 /// Usage grows by the GPUs in use and is forgotten at the same time: u' = gpus - u ln 2 /

@@ -10,7 +10,8 @@
 ///   favor_small one minus that;
 /// - fairshare, classic: 2^-(used / due). Used is the user's part of all GPU time used so far,
 ///   of which half is forgotten every half_life; due is one over the users seen so far. 1 for a
-///   user who has used nothing;
+///   user who has used nothing; in an account of its users, which answers for what they used
+///   together, 2^-(1 + used * (users - 1)), so 1/2 for him;
 /// - shortness (ours, for slurm_backfill+sm): 1 for a job that is expected to last a minute or
 ///   less, falling with the logarithm to 0 at a week; 1/2 without advice.
 /// An order that was set from outside (JobInfo::order) is added, as a site factor is there.
@@ -35,6 +36,7 @@ struct MultifactorWeights {
   std::int64_t fairshare = 10'000;
   std::int64_t shortness = 0;
   bool favor_small = false;
+  bool in_account = false;  ///< fairshare among the users of one account
   Seconds max_age{7 * 86'400};
   Seconds half_life{7 * 86'400};  ///< 0 = nothing is forgotten
   Seconds calc_period{300};       ///< at multiples of it on the trace's clock

@@ -98,6 +98,23 @@ TEST_CASE("a heavy user's later job goes behind a light user's") {
   CHECK(world.priorities() == Priorities{707, 353});
 }
 
+// Slurm counts for each what his account used, too, as far as it is his share: of a part u of all,
+// u + (1 - u) / 2 of the due 1/2. The heavy one has 2^-1.75 = 0.297, the light one 2^-1.25 = 0.420,
+// who has used nothing 2^-1, with three users 2^-(1 + 0) as well.
+TEST_CASE("among the users of one account fairshare is half as strong") {
+  PriorityWorld world(
+      {.age = 0, .job_size = 0, .fairshare = 1000, .in_account = true, .half_life = Seconds(0)});
+  world.run(world.submit(0, 3, at(0)), at(0), at(600));
+  world.run(world.submit(1, 1, at(0)), at(0), at(600));
+  world.submit(0, 1, at(600));
+  world.submit(1, 1, at(601));
+  CHECK(world.priorities() == Priorities{1000, 1000});  // nobody has used anything
+  CHECK(world.calculate(at(900)));
+  CHECK(world.priorities() == Priorities{420, 297});
+  world.submit(2, 1, at(901));
+  CHECK(world.priorities().front() == 500);
+}
+
 // User 0 used 8 GPU-days until day 1 (the ageing within that day left out: both the same), user 1
 // 4 GPU-days until day 3. With a half-life of two days the former counts as 4: equal shares.
 TEST_CASE("half of what a user has used is forgotten every half_life") {

@@ -29,6 +29,18 @@ std::vector<std::int64_t> starts(const std::vector<SmallJob>& jobs, int nodes,
   return result;
 }
 
+// One node of 4 GPUs. j0 holds 3 until 600; j1 (2 GPUs) is reserved for then, beside which j2 has
+// room. Slurm keeps the whole node for j1.
+TEST_CASE("a reservation takes the GPUs that it needs, or all of its nodes") {
+  const std::vector<SmallJob> jobs{{0, 3, 600}, {5, 2, 60}, {10, 1, 6000}};
+  CHECK(starts(jobs, 1, {{"bf_interval", "1"}}) == std::vector<std::int64_t>{0, 600, 10});
+  CHECK(starts(jobs, 1, {{"bf_interval", "1"}, {"bf_whole_nodes", "true"}}) ==
+        std::vector<std::int64_t>{0, 600, 600});
+  CHECK(starts({{0, 3, 600}, {5, 2, 60}, {10, 1, 500}}, 1,
+               {{"bf_interval", "1"}, {"bf_whole_nodes", "true"}}) ==
+        std::vector<std::int64_t>{0, 600, 10});
+}
+
 // One node of 4 GPUs. j0 holds 3 until 600; j1 (4 GPUs) is reserved for then. j2 comes at 10 and
 // would be over in time, but the pass of j1's arrival was at 5: the next one is at 35.
 TEST_CASE("a job is filled in by the next pass, not when it comes") {

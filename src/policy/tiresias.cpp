@@ -18,11 +18,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <queue>
 #include <schedmate/scheduler.hpp>
 
 #include "base/text.hpp"
-#include "policy/quota_queue.hpp"
+#include "policy/leveled_queue.hpp"
 
 namespace schedmate::policy {
 namespace {
@@ -35,54 +34,29 @@ struct TiresiasOptions {
   double defer = 5;
 };
 
-// A change of queue that time alone brings; stale when the job has changed state since.
-struct Due {
-  SimTime at;
-  JobId id;
-  std::uint32_t version;
-  bool operator<(const Due& other) const { return std::tie(at, id) > std::tie(other.at, other.id); }
-};
-
 class Tiresias {
  public:
   explicit Tiresias(TiresiasOptions options) : options_(std::move(options)) {}
 
   void operator()(const View& view, Plan& plan) {
-    for (const JobId id : view.adopted) {
-      tracks_[id] = {};
-      queue_.run(id, view.job(id).gpus, key(view, id));
-      expect_demotion(view, id, view.now);
-    }
-    for (const auto gone : {view.ended, view.withdrawn})
-      for (const JobId id : gone) {
-        queue_.remove(id);
-        tracks_.erase(id);
-      }
-    for (const JobId id : view.arrived) {
-      tracks_[id] = {};
-      queue_.wait(id, view.job(id).gpus, key(view, id));
-    }
-    pending_ = pending_ || !view.ended.empty() || !view.arrived.empty() || !view.nodes.empty() ||
-               !view.withdrawn.empty() || !view.adopted.empty();
+    jobs_.take_in(
+        view, [&](JobId id) { return key(view, id); },
+        [&](JobId id) { expect_demotion(view, id, view.now); });
     if (round_up(view.now, options_.interval) == view.now) decide(view, plan);
-    if (pending_) plan.wake_at(round_up(view.now + Seconds(1), options_.interval));
-    drop_stale(demotions_);
-    drop_stale(promotions_);
-    for (const auto* due : {&demotions_, &promotions_}) {
-      if (!due->empty()) plan.wake_at(round_up(due->top().at, options_.interval));
-    }
+    if (jobs_.pending()) plan.wake_at(round_up(view.now + Seconds(1), options_.interval));
+    for (Jobs::Changes* changes : {&demotions_, &promotions_})
+      if (const auto at = changes->next(jobs_)) plan.wake_at(round_up(*at, options_.interval));
   }
 
  private:
-  using Dues = std::priority_queue<Due>;
   struct Track {
-    std::uint32_t version = 0;  // counts starts and stops
-    Seconds forgiven{0};        // run time before the last promotion
+    Seconds forgiven{0};  // run time before the last promotion
   };
+  using Jobs = LeveledQueue<Track>;
 
   [[nodiscard]] std::int64_t service(const View& view, JobId id) const {
     const JobInfo& job = view.job(id);
-    return job.gpus * (job.run_time(view.now) - tracks_.at(id).forgiven).count();
+    return job.gpus * (job.run_time(view.now) - jobs_.track(id).forgiven).count();
   }
   [[nodiscard]] std::size_t level(const View& view, JobId id) const {
     const std::int64_t needed = std::max(service(view, id), least_service(view.job(id)));
@@ -129,30 +103,13 @@ class Tiresias {
            static_cast<double>(seconds_of(job.submit)) + std::floor(later_s);
   }
 
-  void drop_stale(Dues& dues) const {
-    const auto is_stale = [&](const Due& due) {
-      const Track* track = tracks_.find(due.id);
-      return track == nullptr || track->version != due.version;
-    };
-    while (!dues.empty() && is_stale(dues.top())) dues.pop();
-  }
-
-  template <class Action>
-  void take_due(Dues& dues, SimTime now, Action action) {
-    for (drop_stale(dues); !dues.empty() && dues.top().at <= now; drop_stale(dues)) {
-      const JobId id = dues.top().id;
-      dues.pop();
-      action(id);
-    }
-  }
-
   // When the running job's service will exceed its next threshold.
   void expect_demotion(const View& view, JobId id, SimTime run_since) {
     const std::size_t queue = level(view, id);
     if (queue == options_.thresholds.size()) return;
     const std::int64_t missing = options_.thresholds[queue] - service(view, id);
     const std::int64_t run = missing / view.job(id).gpus + 1;
-    demotions_.push({run_since + Seconds(run), id, tracks_.at(id).version});
+    demotions_.expect(jobs_, id, run_since + Seconds(run));
   }
 
   void expect_promotion(const View& view, JobId id) {
@@ -160,48 +117,39 @@ class Tiresias {
         options_.promote * FractionalSeconds(view.job(id).run_time(view.now)).count();
     if (options_.promote <= 0 || level(view, id) == 0) return;
     const auto wait = Seconds(static_cast<std::int64_t>(std::floor(patience)) + 1);
-    promotions_.push({view.now + wait, id, tracks_.at(id).version});
+    promotions_.expect(jobs_, id, view.now + wait);
   }
 
   void decide(const View& view, Plan& plan) {
-    pending_ = false;
-    take_due(demotions_, view.now, [&](JobId id) {
-      queue_.rekey(id, key(view, id));
+    demotions_.take(jobs_, view.now, [&](JobId id) {
+      jobs_.queue.rekey(id, key(view, id));
       expect_demotion(view, id, view.now);
     });
-    take_due(promotions_, view.now, [&](JobId id) {
-      tracks_.at(id).forgiven = view.job(id).run_time(view.now);
-      queue_.rekey(id, key(view, id));
+    promotions_.take(jobs_, view.now, [&](JobId id) {
+      jobs_.track(id).forgiven = view.job(id).run_time(view.now);
+      jobs_.queue.rekey(id, key(view, id));
     });
     const auto& choice =
-        queue_.choose(view.cluster.total_gpus() + view.cluster.draining_gpus(), {});
+        jobs_.queue.choose(view.cluster.total_gpus() + view.cluster.draining_gpus(), {});
     for (const JobId id : choice.preempt) {
       if (!pays(view, id, choice.start)) continue;
       plan.preempt(id);
-      move(id, [&](JobId job) { queue_.wait(job, view.job(job).gpus, key(view, job)); });
+      jobs_.wait(id, view.job(id).gpus, key(view, id));
       expect_promotion(view, id);
     }
+    bool changed = !choice.preempt.empty();
     for (const JobId id : choice.start) {
       if (!plan.start(id, view.job(id).gpus)) continue;
-      pending_ = true;
-      move(id, [&](JobId job) { queue_.run(job, view.job(job).gpus, key(view, job)); });
+      changed = true;
+      jobs_.run(id, view.job(id).gpus, key(view, id));
       expect_demotion(view, id, view.now);
     }
-    pending_ = pending_ || !choice.preempt.empty();
-  }
-
-  template <class Put>
-  void move(JobId id, Put put) {
-    queue_.remove(id);
-    put(id);
-    ++tracks_.at(id).version;
+    jobs_.set_pending(changed);
   }
 
   TiresiasOptions options_;
-  QuotaQueue queue_;
-  bool pending_ = false;  // something changed since the last decision
-  JobMap<Track> tracks_;
-  Dues demotions_, promotions_;
+  Jobs jobs_;
+  Jobs::Changes demotions_, promotions_;
 };
 
 Result<std::vector<std::int64_t>> parse_thresholds(const std::string& text) {

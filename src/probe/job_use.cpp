@@ -121,6 +121,9 @@ void JobUse::add(const UseReading& reading) {
   if (reading.at_s < 0 || reading.at_s > longest_s) return;
   all_.add(reading);
   if (!reading.shared) alone_.add(reading);
+  const std::int64_t span_s = std::clamp<std::int64_t>(reading.span_s, 0, reading.at_s);
+  gpu_spans_.measured_s += span_s;
+  if (reading.idle) gpu_spans_.idle_s += span_s;
   while (reading.at_s / span_s_ >= static_cast<std::int64_t>(most_points)) {
     for (std::size_t i = 0; 2 * i < spans_.size(); ++i) {
       Sums joined = spans_[2 * i];

@@ -19,6 +19,16 @@ struct UseReading {
   std::int64_t at_s = 0;  ///< since the job's start
   std::optional<double> gpu_pct, memory_busy_pct, memory_used_mib, memory_total_mib;
   bool shared = false;  ///< another job was on this GPU
+  /// Since the reading before it of this GPU, with this job on it all the time; 0: none soon
+  /// before.
+  std::int64_t span_s = 0;
+  bool idle = false;  ///< the GPU did nothing at both ends of that
+};
+
+/// Times GPUs.
+struct GpuSpans {
+  std::int64_t measured_s = 0;  ///< between readings that follow each other
+  std::int64_t idle_s = 0;      ///< of these
 };
 
 /// Over the whole job. Empty: not measured.
@@ -47,6 +57,7 @@ class JobUse {
   [[nodiscard]] UseSummary summary() const;
   /// Of the readings without another job on the GPU.
   [[nodiscard]] UseSummary alone() const;
+  [[nodiscard]] GpuSpans spans() const { return gpu_spans_; }
 
   /// For a file, and back. Errors: invalid.
   [[nodiscard]] Document kept() const;
@@ -84,6 +95,7 @@ class JobUse {
   std::int64_t span_s_ = 10;
   std::vector<Sums> spans_;
   Totals all_, alone_;
+  GpuSpans gpu_spans_;
 };
 
 /// {readings, gpu_pct_mean, ...}; what is not known is null.

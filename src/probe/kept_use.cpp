@@ -12,6 +12,8 @@ namespace schedmate::probe {
 template <class Self, class Visit>
 void JobUse::visit_numbers(Self& use, Visit&& visit) {
   visit(use.span_s_);
+  visit(use.gpu_spans_.measured_s);
+  visit(use.gpu_spans_.idle_s);
   for (auto& span : use.spans_) {
     visit(span.gpu_readings);
     visit(span.gpu_tenths);

@@ -1,40 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probe/request.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "base/own_files.hpp"
-#include "base/text.hpp"
 
 namespace schedmate::probe {
 namespace {
-
-/// A small file that others may neither read nor change.
-Result<std::string> read_private(const std::string& path) {
-  auto file = open_own_file(path, O_RDONLY);
-  if (!file) return tl::unexpected(file.error());
-  struct stat status{};
-  constexpr mode_t of_others = 0027;
-  if (::fstat(file->number(), &status) != 0 || (status.st_mode & of_others) != 0)
-    return fail(ErrorCode::refused,
-                fmt::format("{}: others may read it (chmod 0640, or 0600)", path));
-  std::array<char, 4096> text{};
-  std::size_t size = 0;
-  while (size < text.size()) {
-    const auto got = ::read(file->number(), text.data() + size, text.size() - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    size += static_cast<std::size_t>(got);
-  }
-  return std::string(trim({text.data(), size}));
-}
 
 Result<NodeKey> key_of(const settings::Session& session, const std::string& node) {
   const std::string key_file = session.settings.text("probe.key_file");
@@ -48,7 +24,7 @@ Result<NodeKey> key_of(const settings::Session& session, const std::string& node
     if (!secret) return tl::unexpected(secret.error());
     return derive_key(*secret, node);
   }
-  auto text = read_private(key_file);
+  auto text = read_private_file(key_file);
   if (!text) return tl::unexpected(text.error());
   auto key = read_key_line(*text);
   if (!key) return fail(ErrorCode::invalid, fmt::format("{}: {}", key_file, key.error().message));
@@ -67,7 +43,7 @@ Result<void> check_named(const ProbeRequest& request) {
 }  // namespace
 
 Result<std::string> read_secret(const std::string& path) {
-  auto secret = read_private(path);
+  auto secret = read_private_file(path);
   if (!secret) return secret;
   if (secret->size() < least_secret)
     return fail(ErrorCode::invalid,

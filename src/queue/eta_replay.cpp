@@ -5,6 +5,7 @@
 
 #include "service/held_input.hpp"
 #include "service/redaction.hpp"
+#include "trace/cluster_of_trace.hpp"
 
 namespace schedmate::queue {
 namespace {
@@ -46,13 +47,8 @@ Result<EtaReplay> replay_of(const settings::Session& session, const EtaRequest& 
   auto trace =
       service::read_held(spec, [&](const std::string& held) { return read_trace(held, options); });
   if (!trace) return tl::unexpected(trace.error());
-  auto cluster = [&]() -> Result<ClusterSpec> {
-    if (!request.cluster.empty()) return read_cluster(request.cluster);
-    if (trace->cluster) return *trace->cluster;
-    return fail(ErrorCode::unsupported,
-                fmt::format("{} does not describe its cluster: give one with --cluster FILE",
-                            service::redacted(spec)));
-  }();
+  auto cluster = trace::cluster_of_trace(*trace, request.cluster, service::redacted(spec),
+                                         "give one with --cluster FILE");
   if (!cluster) return tl::unexpected(cluster.error());
   const auto now = study::instant_of(request.at, *trace);
   if (!now) return tl::unexpected(now.error());

@@ -24,11 +24,7 @@ std::string log_path_of(const slurm::QueuedJob& job) {
   known.record.name = job.name;
   known.record.root = job.workdir;
   if (!job.held.empty()) known.attempts.emplace_back().nodes = job.held.front().name;
-  std::string path = service::expand_log_pattern(job.log, known);
-  // Below these are no logs, but what this process holds.
-  for (const std::string_view not_a_log : {"/dev/", "/proc/", "/sys/"})
-    if (path.starts_with(not_a_log)) return {};
-  return path.starts_with('/') ? path : "";
+  return service::log_by_pattern(job.log, known);
 }
 
 struct LogOfRun {

@@ -28,7 +28,7 @@ namespace {
 constexpr std::size_t most_unread_bytes = 2 * most_reply_bytes;
 
 struct Asked {
-  Client::Take take;
+  Take take;
   std::chrono::nanoseconds due{};
 };
 

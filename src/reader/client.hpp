@@ -32,10 +32,13 @@ struct ClientOptions {
   AskModel model{};  ///< none: the answer is that there is none
 };
 
+/// Gets an answer, once.
+using Take = std::function<void(Result<Document>)>;
+/// How something is asked for that waits for nobody, as Client::ask() below.
+using Ask = std::function<void(Request, Take)>;
+
 class Client {
  public:
-  using Take = std::function<void(Result<Document>)>;
-
   explicit Client(ClientOptions options);
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;

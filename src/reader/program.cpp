@@ -23,8 +23,6 @@
 namespace schedmate::reader {
 namespace {
 
-using Say = std::function<void(const std::string& line)>;
-
 constexpr std::string_view usage =
     "Usage: schedmate-reader [--socket PATH] [--config FILE] [--set KEY=VALUE]...\n"
     "Reads logs and trees for users, each with the user's rights (docs/reader.md).\n"
@@ -147,7 +145,7 @@ Result<CommandLine> read_command_line(std::span<const char* const> words) {
 }
 
 int run_program(std::span<const char* const> words, const char* const* environment,
-                const std::function<void(const std::string& text)>& say) {
+                const Say& print, const Say& say) {
   const auto say_line = [&](const std::string& line) {
     say(fmt::format("schedmate-reader: {}\n", service::safe_line(line)));
   };
@@ -156,7 +154,7 @@ int run_program(std::span<const char* const> words, const char* const* environme
   if (!given) {
     done = tl::unexpected(given.error());
   } else if (given->task == CommandLine::Task::help) {
-    say(std::string(usage));
+    print(std::string(usage));
   } else if (given->task == CommandLine::Task::work) {
     return work(settings::read_environment(environment), settings::machine_clock());
   } else {

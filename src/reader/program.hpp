@@ -25,8 +25,10 @@ struct CommandLine {
 /// Without the program's name. Errors: unsupported (with the nearest flag).
 [[nodiscard]] Result<CommandLine> read_command_line(std::span<const char* const> words);
 
-/// Until SIGTERM or SIGINT; `say` takes lines for standard error. Gives the exit code.
+using Say = std::function<void(const std::string& text)>;
+/// Until SIGTERM or SIGINT; `print` takes what was asked for, `say` lines for standard error. Gives
+/// the exit code.
 int run_program(std::span<const char* const> words, const char* const* environment,
-                const std::function<void(const std::string& text)>& say);
+                const Say& print, const Say& say);
 
 }  // namespace schedmate::reader

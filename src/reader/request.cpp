@@ -17,7 +17,8 @@
 namespace schedmate::reader {
 namespace {
 
-constexpr std::array<std::string_view, 5> words = {"advise", "facts", "diagnose", "track", "tail"};
+constexpr std::array<std::string_view, 6> words = {"advise", "facts", "diagnose",
+                                                   "track",  "tail",  "failure"};
 constexpr std::size_t most_path_bytes = 4096;
 constexpr std::size_t most_name_bytes = 256;
 constexpr std::size_t most_command_bytes = std::size_t{1} << 16U;
@@ -108,7 +109,7 @@ Result<void> take_log_text(const Document& value, std::string_view name, Request
 }
 
 constexpr std::string_view of_jobs = "advise facts";
-constexpr std::string_view of_logs = "diagnose track tail";
+constexpr std::string_view of_logs = "diagnose track tail failure";
 constexpr std::array members{
     Member{"dir", of_jobs, take_dir},
     Member{"command", of_jobs, take_text<&Request::command, most_command_bytes>},
@@ -120,7 +121,7 @@ constexpr std::array members{
     Member{"partition", "advise", take_text<&Request::partition, most_name_bytes>},
     Member{"time_limit_s", "advise", take_time_limit},
     Member{"log", of_logs, take_log},
-    Member{"logs", "diagnose track", take_logs},
+    Member{"logs", "diagnose track failure", take_logs},
     Member{"text", "diagnose", take_log_text},
     Member{"lines", "tail", take_lines},
 };

@@ -16,7 +16,7 @@
 
 namespace schedmate::reader {
 
-enum class What : std::uint8_t { advise, facts, diagnose, track, tail };
+enum class What : std::uint8_t { advise, facts, diagnose, track, tail, failure };
 [[nodiscard]] std::string_view name_of(What what);
 
 struct Request {
@@ -29,7 +29,7 @@ struct Request {
   std::string dir{}, command{}, workdir = ".", gpu_type{}, branch{}, partition{};
   std::optional<std::int64_t> gpus{}, nodes{};
   std::int64_t time_limit_s = 0;  ///< 0: as the command asks, or none
-  // diagnose, track and tail
+  // diagnose, track, tail and failure
   std::vector<std::string> logs{};    ///< of one job; tail: one
   std::optional<std::string> text{};  ///< diagnose: a log's text, instead of logs
   std::int64_t lines = 100;           ///< tail: how many of the last ones

@@ -32,7 +32,8 @@ TEST_CASE("a request reads as it was written") {
   const Request diagnose{.what = What::diagnose, .user = "1000", .text = "Traceback\n\xc3\xa9"};
   const Request track{.what = What::track, .user = "ann", .logs = {"/a/0.log", "/a/1.log"}};
   const Request tail{.what = What::tail, .user = "ann", .logs = {"/a/0.log"}, .lines = 10'000};
-  for (const Request& each : {advise, diagnose, track, tail}) {
+  const Request failure{.what = What::failure, .user = "ann", .logs = {"/a/0.log"}};
+  for (const Request& each : {advise, diagnose, track, tail, failure}) {
     const std::string line = request_line({7, each});
     CHECK(line.find('\n') == std::string::npos);
     const Numbered read = need(read_request(line));

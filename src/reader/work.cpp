@@ -10,23 +10,18 @@
 #include <array>
 #include <exception>
 #include <nlohmann/json.hpp>
-#include <schedmate/advice.hpp>
 #include <schedmate/llm.hpp>
 #include <utility>
 
 #include "base/foreign_file.hpp"
 #include "base/text.hpp"
-#include "core/facts_json.hpp"
 #include "log/lines/lines.hpp"
+#include "reader/asked.hpp"
 #include "reader/child.hpp"
 #include "reader/question.hpp"
-#include "service/advise.hpp"
-#include "service/diagnose.hpp"
-#include "service/facts.hpp"
 #include "service/file_access.hpp"
 #include "service/models.hpp"
 #include "service/redaction.hpp"
-#include "service/track.hpp"
 #include "tree/confine_child.hpp"
 
 namespace schedmate::reader {
@@ -60,35 +55,6 @@ Result<settings::Session> session_at(const WorkPlace& place, bool models) {
   return session;
 }
 
-service::JobRequest job_of(const Request& request) {
-  service::JobRequest job;
-  job.root = request.dir;
-  job.command = request.command;
-  job.workdir = request.workdir;
-  job.gpus = request.gpus;
-  job.nodes = request.nodes;
-  job.gpu_type = request.gpu_type;
-  return job;
-}
-
-Result<Document> advise(const settings::Session& session, const Request& request) {
-  service::AdviseRequest asked;
-  asked.job = job_of(request);
-  asked.user = request.user;
-  asked.branch = request.branch;
-  asked.vc = request.partition;
-  asked.time_limit_s = request.time_limit_s;
-  return service::advise(session, asked).map([](const Advice& advice) {
-    return Document::parse(advice_json(advice));
-  });
-}
-
-Result<Document> facts(const settings::Session& session, const Request& request) {
-  return service::read_facts(session, job_of(request)).map([](const Facts& facts) {
-    return facts_document(facts);
-  });
-}
-
 /// In the place of standard input, where a log of the name "-" is read.
 Result<void> hold_text(const std::string& text) {
   const Descriptor file = held_text(text);
@@ -97,31 +63,10 @@ Result<void> hold_text(const std::string& text) {
   return {};
 }
 
-Result<Document> diagnose(const settings::Session& session, const Request& request) {
-  service::DiagnoseRequest asked;
-  asked.logs = request.logs;
-  if (request.text) {
-    if (auto held = hold_text(*request.text); !held) return tl::unexpected(held.error());
-    asked.logs = {"-"};
-  }
-  return service::diagnose(session, asked).map(service::diagnose_document);
-}
-
-Document file_document(const struct stat& status) {
-  return {{"inode", status.st_ino}, {"size", status.st_size}, {"mtime_s", status.st_mtim.tv_sec}};
-}
-
-Result<Document> track(const settings::Session& session, const Request& request) {
-  const FileAccess access{.identity = {}, .budget = session.budget, .note = {}};
-  auto file = ForeignFile::open({request.logs.front(), access});
-  if (!file) return tl::unexpected(file.error());
-  const auto status = file->status();
-  if (!status) return tl::unexpected(status.error());
-  auto tracked = service::track(session, request.logs);
-  if (!tracked) return tl::unexpected(tracked.error());
-  Document made = service::track_document(*tracked);
-  made["file"] = file_document(*status);
-  return made;
+Result<Document> diagnose_text(const settings::Session& session, Request request) {
+  if (auto held = hold_text(*request.text); !held) return tl::unexpected(held.error());
+  request.logs = {"-"};
+  return diagnose(session, request);
 }
 
 /// The last lines of a text, and no more than most_tail_bytes of them; one that is longer than that
@@ -176,11 +121,13 @@ Result<Document> answer_in(const settings::Session& session, const Request& requ
     case What::facts:
       return facts(session, request);
     case What::diagnose:
-      return diagnose(session, request);
+      return request.text ? diagnose_text(session, request) : diagnose(session, request);
     case What::track:
       return track(session, request);
     case What::tail:
       return tail(session, request);
+    case What::failure:
+      return failure(session, request);
   }
   return fail(ErrorCode::unsupported, "unknown request");
 }
@@ -254,9 +201,7 @@ std::map<std::string, std::string> settings_of_answers(const settings::Settings&
 Result<Document> answer_to(const Request& request, const WorkPlace& place) {
   const auto session = session_at(place, request.models);
   if (!session) return tl::unexpected(session.error());
-  auto made = answer_in(*session, request);
-  if (made) return made;
-  return fail(made.error().code, service::safe_line(made.error().message));
+  return without_secrets(answer_in(*session, request));
 }
 
 int work(const settings::Environment& environment, const Clock& clock) {

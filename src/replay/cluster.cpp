@@ -10,16 +10,6 @@
 #include "base/text.hpp"
 
 namespace schedmate::replay {
-namespace {
-
-/// Whether a text begins with just this mark.
-bool carries(std::string_view text, std::string_view mark) {
-  return !mark.empty() && text.starts_with(mark) &&
-         (text.size() == mark.size() || text[mark.size()] == ' ');
-}
-
-}  // namespace
-
 ClusterSpec with_profiler(ClusterSpec cluster, const Scheduler& scheduler) {
   if (!scheduler.profiler) return cluster;
   for (const std::string& lender : scheduler.profiler->lenders)
@@ -426,7 +416,7 @@ CallReply ReplayCluster::change_job(Shown& job, const ActionCall& call) {
       seen.mark = call.text;
       return done;
     case ActionKind::release:
-      if (!seen.held || !carries(seen.mark, call.text))
+      if (!seen.held || !carries_mark(seen.mark, call.text))
         return refused("it is not held, or by somebody else");
       seen.held = false;
       seen.mark.clear();
@@ -452,7 +442,7 @@ CallReply ReplayCluster::change_node(const ActionCall& call) {
     reason = call.text;
     return done;
   }
-  if (is_up || !carries(reason, call.text)) return refused("it is drained by somebody else");
+  if (is_up || !carries_mark(reason, call.text)) return refused("it is drained by somebody else");
   vc->engine->set_state(node, NodeState::up, now_);
   reason.clear();
   return done;

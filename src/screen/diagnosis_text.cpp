@@ -55,7 +55,7 @@ std::string witness_text(const std::vector<Witness>& witnesses) {
 }  // namespace
 
 std::string diagnosis_text(const Diagnosis& made, const std::vector<std::string>& notes) {
-  const auto verdict = made.judged ? name_of(made.verdict) : "not known";
+  const auto verdict = made.judged && !made.unsure ? name_of(made.verdict) : "not known";
   std::vector<std::vector<std::string>> rows{{"class", std::string(verdict)}};
   if (made.component != Component::none)
     rows.push_back({"component", std::string(name_of(made.component))});
@@ -65,7 +65,9 @@ std::string diagnosis_text(const Diagnosis& made, const std::vector<std::string>
     if (!made.advice.empty()) rows.push_back({"", made.advice});
   }
   if (!made.nodes.empty()) rows.push_back({"nodes", fmt::format("{}", fmt::join(made.nodes, " "))});
-  rows.push_back({"confidence", fmt::format("{:.2f} ({})", made.confidence, made.by)});
+  const std::string line =
+      made.root_line ? fmt::format(", of the line {:.2f}", made.root_confidence) : "";
+  rows.push_back({"confidence", fmt::format("{:.2f}{} ({})", made.confidence, line, made.by)});
   if (made.judged)
     for (const auto& each : made.unread) rows.push_back({"note", printable(each)});
   for (const auto& note : notes) rows.push_back({"note", note});

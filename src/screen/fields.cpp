@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/document_value.hpp"
 #include "base/words.hpp"
 
 namespace schedmate::screen {
@@ -26,17 +26,12 @@ std::string word(const Document& document, const char* key) {
 
 std::optional<std::int64_t> whole(const Document& document, const char* key) {
   constexpr std::int64_t most = 1'000'000'000'000'000;
-  const Document& value = part(document, key);
-  if (!value.is_number_integer()) return std::nullopt;
-  const auto found = value.get<std::int64_t>();
-  if (found > most || found < -most) return std::nullopt;
-  return found;
+  const auto found = whole_in(part(document, key));
+  return found && *found <= most && *found >= -most ? found : std::nullopt;
 }
 
 std::optional<double> amount(const Document& document, const char* key) {
-  const Document& value = part(document, key);
-  if (!value.is_number() || !std::isfinite(value.get<double>())) return std::nullopt;
-  return value.get<double>();
+  return figure_in(part(document, key));
 }
 
 std::vector<std::string> texts(const Document& document, const char* key) {

@@ -11,6 +11,7 @@
 
 #include "base/table.hpp"
 #include "base/words.hpp"
+#include "core/step_ends.hpp"
 #include "screen/fields.hpp"
 #include "screen/lines.hpp"
 
@@ -126,10 +127,18 @@ void add_times(const Document& job, Instant now_s, const ScreenStyle& style, Lin
   }
 }
 
+/// "0 (train) on n0 n1 was killed by signal 9": of those that the script started.
+std::string failed_step_words(const Document& job) {
+  const std::vector<SeenStep> steps = steps_in(part(job, "steps"));
+  const SeenStep* const found = failed_step(steps);
+  return found == nullptr ? "" : step_words(*found).substr(std::string_view("step ").size());
+}
+
 void add_diagnosis(const Document& job, Lines& screen) {
   const std::string why = failure_in_words(job);
   screen.row("why", why);
   const Document& made = part(job, "diagnosis");
+  screen.row("step", failed_step_words(job));
   const std::string todo = spaced(word(made, "recommendation"));
   const std::string advice = word(made, "advice");
   screen.long_row("do", todo.empty() ? advice : advice.empty() ? todo : todo + ": " + advice, 2);

@@ -154,6 +154,22 @@ std::string job_change_text(const Document& job, const ScreenStyle& style) {
                      nodes.empty() ? "" : fmt::format(" on {}", fmt::join(nodes, " ")));
 }
 
+/// What it would change to order the queue; "" where nothing is wished for.
+std::string order_line(const Document& effect) {
+  const Document& wait = part(effect, "wait_s");
+  const auto now_s = amount(part(wait, "now"), "mean");
+  const auto would_be_s = amount(part(wait, "would_be"), "mean");
+  const Document& change = part(effect, "change_pct");
+  const auto mean = amount(change, "mean"), p10 = amount(change, "p10"),
+             p90 = amount(change, "p90");
+  const std::int64_t jobs = whole(effect, "waiting").value_or(0);
+  if (!now_s || !would_be_s || !mean || !p10 || !p90 || jobs == 0) return "";
+  return fmt::format("ordered, {} after {}, not {} ({:+.0f} %; 80 %: {:+.0f} to {:+.0f})",
+                     jobs == 1 ? "the job that waits starts" : fmt::format("{} jobs start", jobs),
+                     in_words(FractionalSeconds(*would_be_s)), in_words(FractionalSeconds(*now_s)),
+                     *mean, *p10, *p90);
+}
+
 }  // namespace
 
 std::string cluster_line(const Document& cluster) {
@@ -176,6 +192,8 @@ std::string live_cluster_text(const Document& cluster, const ScreenStyle& style,
   if (part(cluster, "breaker_open") == true)
     text +=
         styled(Style::red, style.fit("the breaker is open: nothing that disturbs is done")) + "\n";
+  if (const std::string order = order_line(part(cluster, "order_effect")); !order.empty())
+    text += style.fit(order) + "\n";
   if (!all_nodes) text += "\n" + partitions_table(cluster, style);
   return text + nodes_table(cluster, style, all_nodes);
 }
@@ -248,6 +266,10 @@ std::string ledger_text(const Document& ledger, const ScreenStyle& style) {
                             hours_of(ledger, "used_gpu_h"),
                             counted(whole(ledger, "jobs").value_or(0), "job"))) +
       "\n";
+  if (const Document& idle = part(ledger, "idle"); amount(idle, "sampled_gpu_h").value_or(0) > 0)
+    text += style.fit(fmt::format("idle for {} of the {} GPU-hours that samples cover",
+                                  hours_of(idle, "gpu_h"), hours_of(idle, "sampled_gpu_h"))) +
+            "\n";
   const Document& lost = list_of(ledger, "lost");
   const Document& saved = list_of(ledger, "saved");
   text +=

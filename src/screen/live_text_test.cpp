@@ -99,6 +99,26 @@ TEST_CASE("a job that waits for people is not said to start") {
   }
 }
 
+TEST_CASE("the cluster says what an order would change, where one is wished for") {
+  Document cluster = answers()["GET /api/v1/cluster"];
+  CHECK_FALSE(live_cluster_text(cluster, eighty(), false).contains("ordered"));
+  const auto figures = [](double mean, double p10, double p90) {
+    return Document{{"mean", mean}, {"p10", p10}, {"p90", p90}};
+  };
+  cluster["order_effect"] = {
+      {"waiting", 300},
+      {"wait_s", {{"now", figures(7200, 1, 2)}, {"would_be", figures(3600, 1, 2)}}},
+      {"change_pct", figures(-50, -61, 2)}};
+  CHECK(live_cluster_text(cluster, eighty(), false)
+            .contains("ordered, 300 jobs start after 1 h, not 2 h (-50 %; 80 %: -61 to +2)"));
+  for (const Document& other :
+       {Document(nullptr), Document(1e300), Document("x\n"), Document(-1)}) {
+    Document document = cluster;
+    int budget = 120;
+    with_each_replaced(document, document["order_effect"], other, budget);
+  }
+}
+
 TEST_CASE("what is shown of jobs fits into 80 columns") {
   const Document all = answers();
   std::vector<Document> jobs = all["GET /api/v1/jobs"]["jobs"];

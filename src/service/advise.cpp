@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "advisor/advisor.hpp"
+#include "base/confidence.hpp"
 #include "base/words.hpp"
 #include "service/advisor_state.hpp"
 #include "service/facts.hpp"
@@ -77,7 +78,8 @@ Result<void> check(const AdviseRequest& request) {
     return fail(ErrorCode::unsupported,
                 fmt::format("advise: --time-limit {} is more than ten years; give it in seconds",
                             request.time_limit_s));
-  return {};
+  const auto bound = confidence_bound(request.min_confidence, 1);
+  return bound ? Result<void>() : tl::unexpected(bound.error());
 }
 
 /// What an advice is made of, beside the request.
@@ -147,8 +149,9 @@ Result<Advice> advise(const settings::Session& session, const AdviseRequest& req
   if (!said) return tl::unexpected(said.error());
   const Asked asked = asked_of(request, *job, *said);
   const auto read = [&](const JobSource&) {
-    return extract_facts(*job).map([&](Facts facts) {
-      return with_model_facts(std::move(facts), asked.job, *sources, *models);
+    return extract_facts(*job).and_then([&](Facts facts) {
+      return without_doubtful(with_model_facts(std::move(facts), asked.job, *sources, *models),
+                              request.min_confidence, job->rules);
     });
   };
   return advise_by(session, request, asked, {*state, read, confined_tree(files->access.identity)});

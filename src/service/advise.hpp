@@ -14,6 +14,8 @@ struct AdviseRequest {
   std::int64_t time_limit_s = 0;  ///< 0 = as the command asks, or none
   std::int64_t submit_s = -1;     ///< Unix time; -1 = now
   bool record = false;            ///< remember the submission
+  /// Facts that are less sure are not compared with those of other jobs: 0 to 1, "auto", "" = none.
+  std::string min_confidence{};
 };
 
 /// Admission, facts, similar jobs and estimate of a submission (paper 3.1). Errors: those of

@@ -60,7 +60,13 @@ Result<HistoryAccess> open_history(const settings::Session& session, const Store
   const auto owner = settings::make_state_folder(session);
   if (!owner) return tl::unexpected(owner.error());
   const std::string given = session.settings.text("store");
-  auto store = open_store(given.empty() ? "sqlite:" + file_of(session) : given, options);
+  StoreOptions known = options;
+  if (!known.environment)
+    known.environment = [variable = session.environment.variable](const std::string& name) {
+      const std::string value = variable ? variable(name) : "";
+      return value.empty() ? std::nullopt : std::optional(value);
+    };
+  auto store = open_store(given.empty() ? "sqlite:" + file_of(session) : given, known);
   if (!store) return tl::unexpected(store.error());
   return HistoryAccess{std::move(*store), *owner ? Role::cluster_operator : Role::owner};
 }

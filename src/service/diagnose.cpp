@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <schedmate/progress.hpp>
 
+#include "base/confidence.hpp"
 #include "log/failure/diagnosis_document.hpp"
 #include "service/advisor_state.hpp"
 #include "service/file_access.hpp"
@@ -127,6 +128,8 @@ void name_inputs(const HeldInputs& held, Diagnosis& made) {
 }  // namespace
 
 Result<DiagnoseAnswer> diagnose(const settings::Session& session, const DiagnoseRequest& request) {
+  const auto least = confidence_bound(request.min_confidence, careful_diagnosis_confidence());
+  if (!least) return tl::unexpected(least.error());
   const auto models = open_models(session, "");
   if (!models) return tl::unexpected(models.error());
   const auto files = request_files(session);
@@ -152,8 +155,9 @@ Result<DiagnoseAnswer> diagnose(const settings::Session& session, const Diagnose
   tally.accepted = made->by.ends_with("/model") ? 1 : 0;
   tally.dropped += std::ssize(made->dropped);
   for (const auto& why : made->dropped) tally.note("model: " + why);
-  const bool open = made->verdict != FailureClass::none && made->confidence < input->doubtful_below;
+  const bool open = made->doubtful;
   if (models->chats.empty() && open) tally.note("model: not asked");
+  cut_below(*least, *made);
   name_inputs(held, *made);
   made->reason = safe_line(made->reason);
   made->root_file = redacted(made->root_file);

@@ -14,6 +14,7 @@ struct DiagnoseRequest {
   std::vector<std::string> readings;     ///< files of GPU states
   bool nvml = false;                     ///< ask this machine's GPUs
   std::string locate = "scan", classify = "rules";
+  std::string min_confidence{};  ///< 0 to 1, or "auto"; "" = no cut
 };
 
 struct DiagnoseAnswer {
@@ -25,7 +26,8 @@ struct DiagnoseAnswer {
 };
 
 /// Why a job ended, with the line that says so (paper 3.3). A history that cannot be read is a
-/// warning. Errors: those of schedmate::diagnose(), read_job_file() and read_gpus_file().
+/// warning. Errors: those of schedmate::diagnose(), read_job_file(), read_gpus_file() and
+/// confidence_bound().
 [[nodiscard]] Result<DiagnoseAnswer> diagnose(const settings::Session& session,
                                               const DiagnoseRequest& request);
 

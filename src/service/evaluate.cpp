@@ -180,4 +180,26 @@ Result<Evaluation> evaluate(const settings::Session& session, const EvaluateRequ
   return evaluation;
 }
 
+Result<std::vector<ShardMade>> evaluate_shard(const settings::Session& session,
+                                              const EvaluateRequest& request,
+                                              const std::function<void(const ShardMade&)>& ran) {
+  const auto shard = study::parse_shard(request.shard);
+  if (!shard) return tl::unexpected(shard.error());
+  if (!request.report.empty() || !request.cited.empty())
+    return fail(ErrorCode::unsupported,
+                "--shard makes no report: leave --cite and --book to the run without --shard that "
+                "follows the last of them");
+  const auto experiments = read_all(request);
+  if (!experiments) return tl::unexpected(experiments.error());
+  if (auto made = make_folder(request.out); !made) return tl::unexpected(made.error());
+  std::vector<ShardMade> all;
+  for (const ExperimentFile& experiment : *experiments) {
+    const auto done = study::make_shard(session, experiment, request.out, *shard);
+    if (!done) return tl::unexpected(done.error());
+    all.push_back({study::csv_places(experiment, request.out).csv, *done});
+    ran(all.back());
+  }
+  return all;
+}
+
 }  // namespace schedmate::service

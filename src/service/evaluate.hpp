@@ -8,6 +8,7 @@
 
 #include "evaluation_report/figure_rows.hpp"
 #include "settings/session.hpp"
+#include "study/experiment_csv.hpp"
 
 namespace schedmate::service {
 
@@ -16,6 +17,7 @@ struct EvaluateRequest {
   std::vector<std::string> cited;  ///< experiments that the reports show as they were run before
   std::string out;                 ///< folder of the CSVs, made where it is absent
   std::string report;              ///< Markdown file; "" = none
+  std::string shard;               ///< "K/N", of evaluate_shard()
 };
 
 struct ExperimentDone {
@@ -42,5 +44,18 @@ struct Evaluation {
 [[nodiscard]] Result<Evaluation> evaluate(const settings::Session& session,
                                           const EvaluateRequest& request,
                                           const std::function<void(const ExperimentDone&)>& ran);
+
+/// What became of one experiment's runs.
+struct ShardMade {
+  std::string csv;  ///< path
+  study::ShardDone done;
+};
+
+/// Makes the runs of one shard of each of request.files and keeps them under OUT, for evaluate() to
+/// take; no CSV and no report. `ran` is called after each experiment. Errors: as evaluate();
+/// unsupported where reports are asked for, or the shard is none.
+[[nodiscard]] Result<std::vector<ShardMade>> evaluate_shard(
+    const settings::Session& session, const EvaluateRequest& request,
+    const std::function<void(const ShardMade&)>& ran);
 
 }  // namespace schedmate::service

@@ -6,11 +6,15 @@
 #include <algorithm>
 #include <chrono>
 #include <ranges>
+#include <schedmate/fact_rules.hpp>
 
 #include "agent/agent.hpp"
+#include "base/confidence.hpp"
+#include "base/text.hpp"
 #include "core/facts_json.hpp"
 #include "llm/remote.hpp"
 #include "service/file_access.hpp"
+#include "service/redaction.hpp"
 #include "tree/reader.hpp"
 
 namespace schedmate::service {
@@ -102,6 +106,29 @@ Result<Facts> fill_confined(const Filling& filling) {
 
 }  // namespace
 
+Result<Facts> without_doubtful(Facts facts, const std::string& least, const std::string& rules) {
+  if (auto ok = confidence_bound(least, 1); !ok) return tl::unexpected(ok.error());
+  if (least.empty()) return facts;
+  double careful = 1;
+  if (least == "auto") {
+    const auto loaded = load_fact_rules(rules);
+    if (!loaded) return tl::unexpected(loaded.error());
+    careful = careful_confidence(**loaded);
+  }
+  cut_below(*confidence_bound(least, careful), facts);
+  return facts;
+}
+
+void cut_below(double least, Facts& facts) {
+  for (auto each = facts.facts.begin(); each != facts.facts.end();) {
+    const bool doubtful = each->second.known() && each->second.confidence < least;
+    if (doubtful)
+      facts.rejected.push_back({each->first, std::move(each->second),
+                                fmt::format("less sure than --min-confidence {:.2f}", least)});
+    each = doubtful ? facts.facts.erase(each) : std::next(each);
+  }
+}
+
 Facts with_model_facts(Facts facts, const JobSource& job, const RunSources& sources,
                        const Models& models) {
   if (models.chats.empty()) return facts;
@@ -125,7 +152,9 @@ Facts with_model_facts(Facts facts, const JobSource& job, const RunSources& sour
   return facts;
 }
 
-Result<Facts> read_facts(const settings::Session& session, const JobRequest& request) {
+Result<Facts> read_facts(const settings::Session& session, const JobRequest& request,
+                         const std::string& least) {
+  if (auto ok = confidence_bound(least, 1); !ok) return tl::unexpected(ok.error());
   auto job = job_source(request);
   if (!job) return tl::unexpected(job.error());
   job->rules = session.settings.text("rules");
@@ -140,8 +169,10 @@ Result<Facts> read_facts(const settings::Session& session, const JobRequest& req
   auto found = extract_facts(*job);
   if (!found) return found;
   const JobSource resolved = with_request(*std::move(job), *found);
-  Facts facts = with_model_facts(*std::move(found), resolved, *sources, *models);
-  facts.wall_ms = std::chrono::duration<double, std::milli>(session.clock.now() - began).count();
+  auto facts = without_doubtful(with_model_facts(*std::move(found), resolved, *sources, *models),
+                                least, resolved.rules);
+  if (!facts) return facts;
+  facts->wall_ms = std::chrono::duration<double, std::milli>(session.clock.now() - began).count();
   return facts;
 }
 

@@ -15,6 +15,7 @@
 #include "elastic/synthetic_tables.hpp"
 #include "service/held_input.hpp"
 #include "settings/data_files.hpp"
+#include "trace/cluster_of_trace.hpp"
 #include "trace/trace_text.hpp"
 
 namespace schedmate::service {
@@ -42,17 +43,10 @@ Result<ResampleSource> read_source(const settings::Session& session,
       read_held(source.spec, [&](const std::string& spec) { return read_trace(spec, options); });
   if (!trace) return tl::unexpected(trace.error());
   source.trace = std::move(*trace);
-  if (!request.cluster.empty()) {
-    auto cluster = read_cluster(request.cluster);
-    if (!cluster) return tl::unexpected(cluster.error());
-    source.cluster = std::move(*cluster);
-  } else if (source.trace.cluster) {
-    source.cluster = std::move(*source.trace.cluster);
-  } else {
-    return fail(
-        ErrorCode::unsupported,
-        fmt::format("{} does not describe its cluster: give it with --cluster FILE", request.from));
-  }
+  auto cluster = trace::cluster_of_trace(source.trace, request.cluster, request.from,
+                                         "give it with --cluster FILE");
+  if (!cluster) return tl::unexpected(cluster.error());
+  source.cluster = std::move(*cluster);
   return source;
 }
 

@@ -105,6 +105,14 @@ std::string expand_log_pattern(std::string_view pattern, const ScheduledJob& job
   return (fs::path(job.record.root) / path).lexically_normal().string();
 }
 
+std::string log_by_pattern(std::string_view pattern, const ScheduledJob& job,
+                           std::string_view number) {
+  std::string path = expand_log_pattern(pattern, job, number);
+  for (const std::string_view not_a_log : {"/dev/", "/proc/", "/sys/"})
+    if (path.starts_with(not_a_log)) return {};
+  return path.starts_with('/') ? path : "";
+}
+
 std::string find_job_log(const ScheduledJob& job) {
   const bool of_array = job.record.id.contains('_');
   for (const std::string& pattern : {job.record.log, output_in(job.record.command),

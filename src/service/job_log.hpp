@@ -17,6 +17,9 @@ namespace schedmate::service {
 /// task of an array, where it is known.
 [[nodiscard]] std::string expand_log_pattern(std::string_view pattern, const ScheduledJob& job,
                                              std::string_view number = "");
+/// The same where a log can be; "": it is no absolute path, or below /dev, /proc or /sys.
+[[nodiscard]] std::string log_by_pattern(std::string_view pattern, const ScheduledJob& job,
+                                         std::string_view number = "");
 
 /// The regular file that the job's log is, by its pattern: what the scheduler or the record says,
 /// --output of the submission, or slurm-ID.out in its folder. "" = none of them is there.

@@ -81,15 +81,7 @@ class Running {
 Result<pid_t> start(const std::string& program, const settings::Environment& environment,
                     const ToolCall& call, const std::array<int, 2>& outputs) {
   std::vector<std::string> words = call.words;
-  std::vector<std::string> variables = {"TZ=UTC", "LC_ALL=C"};
-  std::ranges::copy(call.variables, std::back_inserter(variables));
-  for (const char* const name : passed_on) {
-    const std::string value = environment.variable(name);
-    const bool is_given = std::ranges::any_of(call.variables, [&](const std::string& each) {
-      return each.starts_with(fmt::format("{}=", name));
-    });
-    if (!value.empty() && !is_given) variables.push_back(fmt::format("{}={}", name, value));
-  }
+  std::vector<std::string> variables = tool_variables(environment, call.variables);
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
   ::posix_spawn_file_actions_init(&files);
@@ -170,6 +162,19 @@ std::string find_tool(const settings::Environment& environment, const std::strin
   return {};
 }
 
+std::vector<std::string> tool_variables(const settings::Environment& environment,
+                                        const std::vector<std::string>& given) {
+  std::vector<std::string> variables = {"TZ=UTC", "LC_ALL=C"};
+  std::ranges::copy(given, std::back_inserter(variables));
+  for (const char* const name : passed_on) {
+    const std::string value = environment.variable(name);
+    const bool is_given = std::ranges::any_of(
+        given, [&](const std::string& each) { return each.starts_with(fmt::format("{}=", name)); });
+    if (!value.empty() && !is_given) variables.push_back(fmt::format("{}={}", name, value));
+  }
+  return variables;
+}
+
 Result<std::string> run_tool(const settings::Environment& environment, const ToolCall& call) {
   const std::string& name = call.words.front();
   const std::string program = find_tool(environment, name);
@@ -196,7 +201,8 @@ Result<std::string> run_tool(const settings::Environment& environment, const Too
     return fail(ErrorCode::timeout,
                 fmt::format("{}: gave no answer within {} s (is its controller or database away?)",
                             name, std::chrono::duration<double>(call.deadline).count()));
-  if (running.status() != 0)
+  const bool only_complains = call.must_print && said.out.empty() && !said.complaints.empty();
+  if (running.status() != 0 || only_complains)
     return tl::unexpected(failure_of(name, running.status(), said.complaints));
   return std::move(said.out);
 }

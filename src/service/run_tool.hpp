@@ -21,11 +21,17 @@ struct ToolCall {
   std::size_t most_bytes = std::size_t{64} << 20U;  ///< of its answer
   /// "NAME=VALUE", instead of what the environment has.
   std::vector<std::string> variables{};
+  /// Nothing but complaints is a failure, whatever the exit code.
+  bool must_print = false;
 };
 
 /// Where PATH has the program, "" = nowhere.
 [[nodiscard]] std::string find_tool(const settings::Environment& environment,
                                     const std::string& name);
+
+/// The variables that such a program gets, with `given` instead of what the environment has.
+[[nodiscard]] std::vector<std::string> tool_variables(const settings::Environment& environment,
+                                                      const std::vector<std::string>& given);
 
 /// What it printed, with TZ=UTC and LC_ALL=C, and without the variables that change formats. It and
 /// whatever it started are gone afterwards. Errors: not_found (not installed), timeout, unavailable

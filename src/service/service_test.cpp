@@ -118,7 +118,7 @@ TEST_CASE("a log is tracked, followed, diagnosed and asked") {
   const settings::Session session = site.session();
   const std::string log =
       site.log("torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB\n");
-  const auto progress = track(session, {log});
+  const auto progress = track(session, {.logs = {log}});
   REQUIRE(progress);
   CHECK(progress->progress.step == 30);
   CHECK(track_document(*progress)["cost"]["model_calls"] == 0);
@@ -207,7 +207,7 @@ TEST_CASE("what the budget of a reading leaves out stands in every answer") {
   CHECK(diagnosis->left_out[0].contains(said));
   CHECK(diagnosis->notes.back() == diagnosis->left_out[0]);
   CHECK(diagnose_document(*diagnosis)["left_out"].size() == 1);
-  const auto progress = track(session, {log});
+  const auto progress = track(session, {.logs = {log}});
   REQUIRE(progress);
   CHECK_FALSE(track_document(*progress).contains("left_out"));
   REQUIRE(::truncate(log.c_str(), 0) == 0);  // nothing but a hole
@@ -237,7 +237,7 @@ TEST_CASE("root reads a link of another user as that user" * testing::needs_root
   DiagnoseRequest why;
   why.logs = {log};
   refused(ask(session, {log, "why did it stop?"}));
-  refused(track(session, {log}));
+  refused(track(session, {.logs = {log}}));
   refused(
       follow(session, {.log = log, .every_s = 1, .for_s = 1}, [](const auto&) { return true; }));
   refused(diagnose(session, why));
@@ -312,15 +312,15 @@ TEST_CASE("root names another reader by a setting, who may be known by number" *
   const std::string log = site.log("");
   REQUIRE(::chown(log.c_str(), 12345, 12345) == 0);
   REQUIRE(::chmod(log.c_str(), 0600) == 0);
-  const auto closed = track(session, {log});
+  const auto closed = track(session, {.logs = {log}});
   REQUIRE_FALSE(closed);
   CHECK(closed.error().message.contains("--set reader=12345"));
   REQUIRE(session.settings.set("reader", "12345", "test"));
-  CHECK(track(session, {log})->progress.step == 30);
+  CHECK(track(session, {.logs = {log}})->progress.step == 30);
   REQUIRE(session.settings.set("reader", "12346", "test"));
-  CHECK(track(session, {log}).error().code == ErrorCode::refused);
+  CHECK(track(session, {.logs = {log}}).error().code == ErrorCode::refused);
   REQUIRE(session.settings.set("reader", "nobody-of-this-name", "test"));
-  CHECK(track(session, {log}).error().code == ErrorCode::not_found);
+  CHECK(track(session, {.logs = {log}}).error().code == ErrorCode::not_found);
 }
 
 TEST_CASE("a simulation reports its beginning and writes its files") {

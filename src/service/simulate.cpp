@@ -17,20 +17,12 @@
 #include "service/redaction.hpp"
 #include "study/cost_checks.hpp"
 #include "study/replay.hpp"
+#include "trace/cluster_of_trace.hpp"
 
 namespace schedmate::service {
 namespace {
 
 using study::PolicySpec;
-
-Result<ClusterSpec> cluster_for(const SimulateRequest& request, Trace& trace) {
-  if (!request.cluster.empty()) return read_cluster(request.cluster);
-  if (trace.cluster) return std::move(*trace.cluster);
-  return fail(ErrorCode::unsupported,
-              fmt::format("{} does not describe its cluster: give one with --cluster FILE (TOML; "
-                          "docs/formats/cluster.md), or put vc_config.csv next to the trace",
-                          request.trace));
-}
 
 Result<std::optional<std::uint32_t>> explained_row(const Trace& trace, const std::string& id) {
   if (id.empty()) return std::nullopt;
@@ -57,12 +49,14 @@ void add_leftovers(const RunRecord& record, std::vector<UnfinishedJobs>& all) {
 }
 
 /// Replays one policy after the other and keeps of each only its summary.
-Result<void> replay_all(const study::ReplayInput& input, const std::vector<PolicySpec>& policies,
-                        Simulation& simulation) {
+Result<void> replay_all(const study::ReplayInput& input, const SimulateRequest& request,
+                        const std::vector<PolicySpec>& policies, Simulation& simulation) {
   for (const PolicySpec& policy : policies) {
     auto done = study::replay(input, policy);
     if (!done) return tl::unexpected(done.error());
-    if (auto written = write_run(simulation.out, done->record); !written) return written;
+    if (request.finished) request.finished(done->record);
+    if (!simulation.out.empty())
+      if (auto written = write_run(simulation.out, done->record); !written) return written;
     simulation.runs.push_back(summarise(done->record));
     add_leftovers(done->record, simulation.leftovers);
     if (done->explanation) simulation.explanations.push_back(std::move(*done->explanation));
@@ -71,6 +65,7 @@ Result<void> replay_all(const study::ReplayInput& input, const std::vector<Polic
 }
 
 Result<void> write_reports(const settings::Settings& settings, Simulation& simulation) {
+  if (simulation.out.empty()) return {};
   const std::filesystem::path folder(simulation.out);
   const Experiment experiment = simulation.experiment();
   if (auto written =
@@ -82,6 +77,19 @@ Result<void> write_reports(const settings::Settings& settings, Simulation& simul
   return write_file(simulation.report, report_html(experiment, simulation.runs));
 }
 
+Result<std::vector<PolicySpec>> parse_policies(const SimulateRequest& request) {
+  std::vector<std::string_view> names = study::policy_names();
+  for (const study::OwnPolicy& own : request.own.policies) names.push_back(own.name);
+  auto policies = study::parse_policies(redacted(request.policies), names);
+  if (!policies) return policies;
+  for (const PolicySpec& policy : *policies) {
+    if (request.own.find(policy.name) != nullptr) continue;
+    if (auto plain = study::check_not_elastic({&policy, 1}); !plain)
+      return tl::unexpected(plain.error());
+  }
+  return policies;
+}
+
 Result<Simulation> read_inputs(const settings::Session& session, const SimulateRequest& request,
                                const std::vector<PolicySpec>& policies) {
   const ReadOptions options{.strict = session.settings.flag("strict"),
@@ -89,7 +97,10 @@ Result<Simulation> read_inputs(const settings::Session& session, const SimulateR
   auto trace =
       read_held(request.trace, [&](const std::string& spec) { return read_trace(spec, options); });
   if (!trace) return tl::unexpected(trace.error());
-  auto cluster = cluster_for(request, *trace);
+  auto cluster = trace::cluster_of_trace(
+      *trace, request.cluster, request.trace,
+      "give one with --cluster FILE (TOML; docs/formats/cluster.md), or put vc_config.csv next to "
+      "the trace");
   if (!cluster) return tl::unexpected(cluster.error());
   return Simulation{.trace_spec = redacted(request.trace),
                     .cluster_spec = redacted(request.cluster),
@@ -108,10 +119,8 @@ Result<Simulation> read_inputs(const settings::Session& session, const SimulateR
 
 Result<Simulation> simulate(const settings::Session& session, const SimulateRequest& request,
                             const std::function<void(const Experiment&)>& begins) {
-  const auto policies = study::parse_policies(redacted(request.policies));
+  const auto policies = parse_policies(request);
   if (!policies) return tl::unexpected(policies.error());
-  if (auto plain = study::check_not_elastic(*policies); !plain)
-    return tl::unexpected(plain.error());
   auto simulation = read_inputs(session, request, *policies);
   if (!simulation) return simulation;
   Trace& trace = simulation->trace;
@@ -120,13 +129,19 @@ Result<Simulation> simulate(const settings::Session& session, const SimulateRequ
   const double early = static_cast<double>(session.settings.whole("cost.early_end_pct")) / 100;
   end_early(trace, early, static_cast<std::uint64_t>(session.settings.whole("seed")));
   study::WorkloadOnDemand workloads(session.settings, trace);
-  const study::ReplayInput input{session, trace, simulation->cluster, workloads, *explained};
+  const study::ReplayInput input{.session = session,
+                                 .trace = trace,
+                                 .cluster = simulation->cluster,
+                                 .workloads = workloads,
+                                 .explained_row = *explained,
+                                 .own = request.own};
   for (const PolicySpec& policy : *policies)
     if (auto sound = study::check_policy(input, policy); !sound)
       return tl::unexpected(sound.error());
-  if (auto made = make_folder(request.out); !made) return tl::unexpected(made.error());
+  if (!request.out.empty())
+    if (auto made = make_folder(request.out); !made) return tl::unexpected(made.error());
   begins(simulation->experiment());
-  if (auto done = replay_all(input, *policies, *simulation); !done)
+  if (auto done = replay_all(input, request, *policies, *simulation); !done)
     return tl::unexpected(done.error());
   if (auto done = write_reports(session.settings, *simulation); !done)
     return tl::unexpected(done.error());
@@ -135,7 +150,7 @@ Result<Simulation> simulate(const settings::Session& session, const SimulateRequ
 
 Document simulation_document(const Simulation& simulation) {
   Document document = report::summary_document(simulation.experiment(), simulation.runs);
-  document["out"] = simulation.out;
+  document["out"] = simulation.out.empty() ? Document() : Document(simulation.out);
   document["report"] = simulation.report.empty() ? Document() : Document(simulation.report);
   Document cpu = Document::object();
   for (const RunSummary& run : simulation.runs) cpu[run.run.label] = run.run.cpu_ms;

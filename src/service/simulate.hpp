@@ -10,6 +10,7 @@
 #include "base/document.hpp"
 #include "settings/session.hpp"
 #include "study/explain.hpp"
+#include "study/own_parts.hpp"
 
 namespace schedmate::service {
 
@@ -19,8 +20,11 @@ struct SimulateRequest {
   std::string cluster;                ///< TOML file, "" = the trace's own
   std::string tables;                 ///< folder of step times, of elastic traces
   std::string explain;                ///< job id, "" = none
-  std::string out;                    ///< folder, made where it is absent
+  std::string out;                    ///< folder, made where it is absent; "" = nothing is written
   std::string commit;                 ///< of the program, for the files
+  study::OwnParts own{};              ///< that `policies` may name
+  /// Called with each replay once it is over, before what it leaves is dropped; null = nobody asks.
+  std::function<void(const RunRecord&)> finished{};
 };
 
 /// Jobs of one label that never finished.
@@ -48,10 +52,10 @@ struct Simulation {
   }
 };
 
-/// Replays the policies one after the other over a trace of plain jobs and writes
-/// OUT/LABEL.jobs.csv and what write_run() has beside it, OUT/summary.json and, unless the setting
-/// `report` is none, OUT/report.html. `begins` is called once everything is read and sound, before
-/// the first replay. Errors: of the policies, the files, the settings and the replays.
+/// Replays the policies one after the other over a trace of plain jobs and, where OUT is given,
+/// writes OUT/LABEL.jobs.csv and what write_run() has beside it, OUT/summary.json and, unless the
+/// setting `report` is none, OUT/report.html. `begins` is called once everything is read and sound,
+/// before the first replay. Errors: of the policies, the files, the settings and the replays.
 [[nodiscard]] Result<Simulation> simulate(const settings::Session& session,
                                           const SimulateRequest& request,
                                           const std::function<void(const Experiment&)>& begins);

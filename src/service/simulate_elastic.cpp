@@ -52,6 +52,7 @@ Result<std::vector<elastic::ElasticResult>> run_perturbations(const settings::Se
 
 Result<void> write_elastic(const settings::Session& session, const std::string& out,
                            ElasticSimulation& simulation) {
+  if (out.empty()) return {};
   const std::string json = indented(elastic_document(simulation.summary)) + "\n";
   if (auto done = write_file((fs::path(out) / "summary.json").string(), json); !done) return done;
   if (session.settings.text("report") == "none") return {};
@@ -70,7 +71,8 @@ Result<ElasticSimulation> simulate_elastic(const settings::Session& session,
   if (!request.tables.empty()) places.tables = request.tables;
   const auto inputs = study::read_elastic(places);
   if (!inputs) return tl::unexpected(inputs.error());
-  if (auto made = make_folder(request.out); !made) return tl::unexpected(made.error());
+  if (!request.out.empty())
+    if (auto made = make_folder(request.out); !made) return tl::unexpected(made.error());
   ElasticSimulation simulation{{.trace = request.trace,
                                 .cluster = inputs->cluster.name,
                                 .gpus = inputs->cluster.gpus(),
@@ -84,9 +86,11 @@ Result<ElasticSimulation> simulate_elastic(const settings::Session& session,
   for (const study::PolicySpec& spec : *policies) {
     const auto results = run_perturbations(session, *inputs, spec);
     if (!results) return tl::unexpected(results.error());
-    const fs::path csv = fs::path(request.out) / (spec.label + ".jobs.csv");
-    const std::string rows = elastic_jobs_csv(inputs->workload, results->front());
-    if (auto done = write_file(csv.string(), rows); !done) return tl::unexpected(done.error());
+    if (!request.out.empty()) {
+      const fs::path csv = fs::path(request.out) / (spec.label + ".jobs.csv");
+      const std::string rows = elastic_jobs_csv(inputs->workload, results->front());
+      if (auto done = write_file(csv.string(), rows); !done) return tl::unexpected(done.error());
+    }
     summary.rows.push_back(summarise_elastic(spec, inputs->workload, *results));
   }
   if (auto done = write_elastic(session, request.out, simulation); !done)

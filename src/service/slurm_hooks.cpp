@@ -52,14 +52,6 @@ Result<HookPlaces> places_of(const Session& session, const std::string& given) {
                     .epilog = folder + "/schedmate_epilog.sh"};
 }
 
-bool lists(std::string_view plugins, std::string_view wanted) {
-  return std::ranges::any_of(split(plugins, ','), [&](std::string_view each) {
-    each = trim(each);
-    if (each.starts_with("job_submit/")) each.remove_prefix(std::strlen("job_submit/"));
-    return each == wanted;
-  });
-}
-
 /// A controller that is told to load a plug-in that it lacks does not start.
 Result<void> check_plugin(const std::string& conf_text) {
   const std::string named = slurm::conf_value(conf_text, "plugindir");
@@ -209,7 +201,7 @@ Result<SlurmHooksPlan> plan_install(const Session& session, const SlurmHooksRequ
   if (!text) return tl::unexpected(text.error());
   const auto bare = slurm::without_hooks(*text);
   if (!bare) return tl::unexpected(at_file(places->conf, bare.error()));
-  const bool has_lua = lists(slurm::conf_value(*bare, "jobsubmitplugins"), "lua");
+  const bool has_lua = slurm::loads_lua(slurm::conf_value(*bare, "jobsubmitplugins"));
   SlurmHooksPlan plan{.conf = places->conf};
   if (request.tag) {
     if (auto fine = has_lua ? Result<void>() : check_plugin(*bare); !fine)

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "base/confidence.hpp"
 #include "base/foreign_file.hpp"
 #include "log/failure/log_fault.hpp"
 #include "log/progress/progress_document.hpp"
@@ -20,10 +21,11 @@ namespace {
 
 constexpr double shortest_s = 0.01;  ///< between looks
 
-/// The models that read unknown lines, and what became of that.
+/// The models that read unknown lines, what became of that, and how sure an answer must be.
 struct Asked {
   Models models;
   llm::QuestionTally tally;
+  double least = 0;
 };
 
 TrackOptions options_of(const settings::Session& session, Asked& asked, const RequestFiles& files) {
@@ -37,6 +39,7 @@ bool is_open(const Progress& progress) {
 
 TrackAnswer answer_of(Progress progress, const Asked& asked, const RequestFiles& files,
                       const LogRedactor& secrets) {
+  cut_below(asked.least, progress);
   secrets.make_safe(progress.evidence);
   llm::QuestionTally tally = asked.tally;
   make_safe(tally.notes);
@@ -49,13 +52,15 @@ TrackAnswer answer_of(Progress progress, const Asked& asked, const RequestFiles&
 
 }  // namespace
 
-Result<TrackAnswer> track(const settings::Session& session, const std::vector<std::string>& logs) {
+Result<TrackAnswer> track(const settings::Session& session, const TrackRequest& request) {
+  const auto least = confidence_bound(request.min_confidence, careful_progress_confidence());
+  if (!least) return tl::unexpected(least.error());
   auto models = open_models(session, "");
   if (!models) return tl::unexpected(models.error());
   const auto files = request_files(session);
   if (!files) return tl::unexpected(files.error());
-  Asked asked{*std::move(models), {}};
-  const auto held = HeldInputs::open(logs);
+  Asked asked{*std::move(models), {}, *least};
+  const auto held = HeldInputs::open(request.logs);
   if (!held) return tl::unexpected(held.error());
   auto progress = schedmate::track(held->paths(), options_of(session, asked, *files));
   if (!progress) return fail(progress.error().code, held->named(progress.error().message));
@@ -74,6 +79,8 @@ Result<TrackAnswer> track(const settings::Session& session, const std::vector<st
 
 Result<void> follow(const settings::Session& session, const FollowRequest& request,
                     const std::function<bool(const TrackAnswer&)>& show) {
+  const auto least = confidence_bound(request.min_confidence, careful_progress_confidence());
+  if (!least) return tl::unexpected(least.error());
   auto models = open_models(session, "");
   if (!models) return tl::unexpected(models.error());
   const auto files = request_files(session);
@@ -81,7 +88,7 @@ Result<void> follow(const settings::Session& session, const FollowRequest& reque
   // It may come to be later, but rights do not.
   const auto opened = ForeignFile::open({request.log, files->access});
   if (!opened && opened.error().code == ErrorCode::refused) return tl::unexpected(opened.error());
-  Asked asked{*std::move(models), {}};
+  Asked asked{*std::move(models), {}, *least};
   auto follower = ProgressFollower::open(request.log, options_of(session, asked, *files));
   if (!follower) return tl::unexpected(follower.error());
   const LogRedactor secrets({request.log}, files->access);

@@ -16,14 +16,19 @@ struct TrackAnswer {
   ModelCost cost;
 };
 
-/// One log for each rank. Errors: those of schedmate::track().
+struct TrackRequest {
+  std::vector<std::string> logs;  ///< one for each rank
+  std::string min_confidence{};   ///< 0 to 1, or "auto"; "" = no cut
+};
+/// Errors: those of schedmate::track() and confidence_bound().
 [[nodiscard]] Result<TrackAnswer> track(const settings::Session& session,
-                                        const std::vector<std::string>& logs);
+                                        const TrackRequest& request);
 
 struct FollowRequest {
   std::string log;
   double every_s = 2;  ///< between looks at it
   double for_s = -1;   ///< how long; negative: until `show` has enough
+  std::string min_confidence{};
 };
 /// An answer whenever the log has grown, until `show` says false. Sleeps in between, by the
 /// session's clock. Errors: as track().

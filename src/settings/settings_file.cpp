@@ -8,19 +8,37 @@
 
 #include "base/input.hpp"
 #include "base/table_reader.hpp"
+#include "base/text.hpp"
 
 namespace schedmate::settings {
 namespace {
 
 constexpr std::uint64_t largest_settings = 1U << 20U;
 
+/// The usual files, from the weakest up: those of the site (XDG_CONFIG_DIRS, whose first is the
+/// strongest), then the user's.
+std::vector<std::string> usual_files(const Environment& environment) {
+  std::vector<std::string> files;
+  if (environment.variable) {
+    std::string folders = environment.variable("XDG_CONFIG_DIRS");
+    if (folders.empty()) folders = "/etc/xdg";
+    for (const std::string_view folder : split(folders, ':'))
+      if (folder.starts_with('/')) files.insert(files.begin(), std::string(folder));
+  }
+  if (!environment.config_home.empty()) files.push_back(environment.config_home);
+  for (std::string& file : files) file += "/schedmate/config.toml";
+  return files;
+}
+
 Result<void> read_chosen(const SettingsSources& sources, const Environment& environment,
                          Settings& settings) {
   if (!sources.file.empty()) return settings.read_file(sources.file);
-  if (environment.config_home.empty()) return {};
-  const std::string usual = environment.config_home + "/schedmate/config.toml";
-  std::error_code error;
-  return std::filesystem::exists(usual, error) ? settings.read_file(usual) : Result<void>();
+  for (const std::string& usual : usual_files(environment)) {
+    std::error_code error;
+    if (!std::filesystem::exists(usual, error)) continue;
+    if (auto done = settings.read_file(usual); !done) return done;
+  }
+  return {};
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace schedmate::settings {
 
 struct SettingsSources {
   std::string
-      file;  ///< TOML; "" = schedmate/config.toml in Environment::config_home, if it is there
+      file;  ///< TOML; "" = schedmate/config.toml in XDG_CONFIG_DIRS and config_home, what is there
   struct Given {
     std::string key, value;
     std::string origin;  ///< a flag's name

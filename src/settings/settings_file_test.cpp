@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "tests/support/scratch.hpp"
@@ -50,6 +51,34 @@ TEST_CASE("the usual settings file need not be there; one that is named must") {
   environment.config_home = here.path();
   CHECK(load_settings({}, environment));
   CHECK_FALSE(load_settings({here.path("absent.toml"), {}}, environment));
+}
+
+TEST_CASE("the site's settings are below the user's; a file that is named stands alone") {
+  const testing::Scratch here;
+  const auto write = [&](const std::string& folder, const std::string& text) {
+    std::filesystem::create_directories(here.path(folder + "/schedmate"));
+    std::ofstream(here.path(folder + "/schedmate/config.toml")) << text;
+  };
+  write("weak", "seed = 1\nthreads = 2\noverhead_small_s = 5\n");
+  write("strong", "seed = 2\nthreads = 3\n");
+  write("own", "seed = 3\n");
+  Environment environment;
+  environment.config_home = here.path("own");
+  environment.variable = [&](std::string_view name) {
+    return name == "XDG_CONFIG_DIRS" ? here.path("strong") + ":relative::" + here.path("weak")
+                                     : std::string();
+  };
+  const auto settings = load_settings({}, environment);
+  REQUIRE(settings);
+  CHECK(settings->whole("seed") == 3);
+  CHECK(settings->whole("threads") == 3);
+  CHECK(settings->origin("threads") == here.path("strong/schedmate/config.toml"));
+  CHECK(settings->origin("overhead_small_s") == here.path("weak/schedmate/config.toml"));
+  const auto named = load_settings({here.path("own/schedmate/config.toml"), {}}, environment);
+  REQUIRE(named);
+  CHECK(named->origin("threads") == Settings{}.origin("threads"));
+  write("weak", "thread = 4\n");
+  CHECK_FALSE(load_settings({}, environment));
 }
 
 }  // namespace schedmate::settings

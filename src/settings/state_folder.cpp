@@ -40,6 +40,13 @@ Result<bool> make_state_folder(const Session& session) {
   });
 }
 
+void ask_state_folder(Session& session) {
+  const FolderWatch watch(folders_of(session));
+  if (!watch.needed()) return;
+  if (const auto answers = watch.ask(); !answers)
+    session.state_fault = with_remedy(session, answers.error());
+}
+
 Result<std::optional<int>> watch_state_folder(Session& session) {
   const FolderWatch watch(folders_of(session));
   if (!watch.needed()) return std::nullopt;

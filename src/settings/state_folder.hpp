@@ -19,4 +19,8 @@ namespace schedmate::settings {
 /// gets none goes on. Errors: timeout (it stopped answering), unavailable; base/folder_watch.hpp.
 [[nodiscard]] Result<std::optional<int>> watch_state_folder(Session& session);
 
+/// For a library, whose process is not ours to leave: asks those file systems once, and sets
+/// Session::state_fault where one does not answer.
+void ask_state_folder(Session& session);
+
 }  // namespace schedmate::settings

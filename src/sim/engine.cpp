@@ -57,9 +57,22 @@ void Engine::step(SimTime instant) {
     echo_.follow(cluster_);
     call_at(now_ + Seconds(1));
   }
+  measure_level();
+  timeline_.queue_length(now_, static_cast<std::int32_t>(level_.queued_jobs));
+}
+
+void Engine::settle(SimTime now) {
+  timeline_.advance(level_, now);
+  now_ = now;
+  learn_due(now_ - Seconds(1));  // in the order of step(): the last ends count
+  finish_due();
+  if (!ended_.empty()) call_at(now_);
+  measure_level();
+}
+
+void Engine::measure_level() {
   level_.busy_gpus = cluster_.total_gpus() - cluster_.free_gpus();
   level_.stranded_gpus = cluster_.stranded_gpus();
-  timeline_.queue_length(now_, static_cast<std::int32_t>(level_.queued_jobs));
 }
 
 SimTime Engine::next_instant() {

@@ -38,6 +38,10 @@ class Engine {
   /// While open, more jobs may be admitted.
   void keep_open(bool open) { open_ = open; }
   void set_echo(std::span<const NodeEcho::Change> changes) { echo_.see(changes); }
+  /// Ends and learns what ends by `now`, so that predict() and fits() know it; step(now) comes
+  /// after.
+  void settle(SimTime now);
+  [[nodiscard]] bool fits(int gpus) const { return cluster_.fits(gpus); }
   /// What its estimator says at `now` of a job that is about to enter.
   [[nodiscard]] Prediction predict(std::uint32_t row, SimTime now);
 
@@ -80,6 +84,7 @@ class Engine {
   using Coming = std::priority_queue<EngineJob, std::vector<EngineJob>, Later>;
 
   void finish_due();
+  void measure_level();
   void admit_arrivals();
   void learn_due(SimTime until);
   void call_policy();

@@ -5,9 +5,9 @@
 #include <atomic>
 #include <memory>
 #include <optional>
-#include <thread>
 
 #include "base/check.hpp"
+#include "base/threads.hpp"
 #include "sim/engine.hpp"
 
 namespace schedmate {
@@ -67,6 +67,7 @@ class Simulation {
   void run_vcs();
   void collect();
   void note_end();
+  [[nodiscard]] std::size_t progress_step() const;
 
   const Trace& trace_;
   std::vector<PartitionSpec> partitions_;
@@ -201,6 +202,10 @@ void Simulation::run_in_turn(const std::vector<sim::EngineJob>& jobs) {
     if (late < next) instant = std::min(instant, jobs[late].enters + advice);
     for (sim::Engine* engine : engines) instant = std::min(instant, engine->next_instant());
     if (instant == never) break;
+    // Who is asked whether GPUs are free knows all that has ended, whichever job is asked about.
+    if (scheduler_.profiler->bypass == ProfilerStage::Bypass::free)
+      for (sim::Engine* engine : engines)
+        if (engine->next_instant() <= instant) engine->settle(instant);
     for (; next < jobs.size() && jobs[next].enters <= instant; ++next) route(jobs[next]);
     for (; late < next && jobs[late].enters + advice <= instant; ++late)
       route_late(jobs[late], instant);
@@ -232,7 +237,10 @@ bool Simulation::skips_profile(const sim::EngineJob& job, SimTime now) {
   const Prediction prediction = vc_of(job).predict(job.row, now);
   const bool ends_here = stage.bypass == ProfilerStage::Bypass::outlasting &&
                          prediction.run_time <= FractionalSeconds(stage.time);
-  return prediction.use && !ends_here;
+  const int gpus = trace_.jobs[job.row].gpus;
+  const bool would_wait = stage.bypass == ProfilerStage::Bypass::free && profiler_->fits(gpus) &&
+                          !vc_of(job).fits(gpus);
+  return prediction.use && !ends_here && !would_wait;
 }
 
 void Simulation::enter_vc(const sim::EngineJob& job, SimTime now) {
@@ -291,15 +299,12 @@ void Simulation::run_vcs() {
     echo();
   }
   std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
+  run_on_threads(options_.threads, [&](std::int64_t /*number*/) {
     for (std::size_t vc = next++; vc < vcs_.size(); vc = next++) {
       vcs_[vc]->keep_open(false);
       vcs_[vc]->run();
     }
-  };
-  std::vector<std::jthread> helpers;
-  for (int i = 1; i < options_.threads; ++i) helpers.emplace_back(work);
-  work();
+  });
 }
 
 void Simulation::collect() {
@@ -313,9 +318,14 @@ void Simulation::collect() {
   result_.timeline = sim::TimelineRecorder::merge(recorders);
 }
 
+/// For at most two hundred reports of a small trace, and one for 4096 jobs of a large one.
+std::size_t Simulation::progress_step() const {
+  return std::clamp<std::size_t>(trace_.jobs.size() / 100, 1, 4096);
+}
+
 void Simulation::note_end() {
   const std::size_t ended = ++ended_;
-  if (options_.progress && ended % 4096 == 0) {
+  if (options_.progress && ended % progress_step() == 0) {
     options_.progress(static_cast<double>(ended) / static_cast<double>(trace_.jobs.size()));
   }
 }

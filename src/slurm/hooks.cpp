@@ -50,11 +50,6 @@ std::optional<Found> last_of(std::string_view text, std::string_view key) {
   return found;
 }
 
-bool names(std::string_view list, std::string_view wanted) {
-  return std::ranges::any_of(split(list, ','),
-                             [&](std::string_view each) { return trim(each) == wanted; });
-}
-
 /// The line again, with `added` behind a value; above it what stood there.
 std::string with_change(const std::string& text, const Found& found, std::string_view added) {
   const std::string_view eol = line_end_of(text);
@@ -62,12 +57,8 @@ std::string with_change(const std::string& text, const Found& found, std::string
   std::string after = before, body;
   after.insert(found.value.end - found.line.begin, added);
   const bool is_unended = !before.ends_with('\n');
-  std::string_view rest = before;
-  while (!rest.empty()) {
-    const std::size_t next = std::min(rest.find('\n'), rest.size() - 1) + 1;
-    body += fmt::format("{}{}", was_mark, rest.substr(0, next));
-    rest.remove_prefix(next);
-  }
+  for (const std::string_view line : whole_lines(before))
+    body += fmt::format("{}{}", was_mark, line);
   if (is_unended) body += eol;
   body += after;
   if (is_unended) body += eol;
@@ -146,10 +137,8 @@ Result<std::string> with_hooks(const std::string& text, const ConfHooks& hooks,
   if (const auto found = last_of(text, plugins_key); hooks.lua && found) {
     if (auto fine = check_value(*found, "JobSubmitPlugins"); !fine)
       return tl::unexpected(fine.error());
-    const bool has_it =
-        names(found->value.value, "lua") || names(found->value.value, "job_submit/lua");
     const std::string_view added = found->value.value.ends_with(',') ? "lua" : ",lua";
-    if (!has_it) result = with_change(result, *found, added);
+    if (!loads_lua(found->value.value)) result = with_change(result, *found, added);
   } else if (hooks.lua) {
     lines += fmt::format("JobSubmitPlugins=lua{}", eol);
   }
@@ -170,10 +159,7 @@ Result<std::string> without_hooks(const std::string& text) {
   std::optional<Block> block;
   std::size_t number = 0, begun = 0;
   std::optional<std::size_t> unended;  // behind which the file had no line end
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t next = std::min(text.find('\n', at), text.size() - 1) + 1;
-    const std::string_view line = std::string_view(text).substr(at, next - at);
-    at = next;
+  for (const std::string_view line : whole_lines(text)) {
     ++number;
     if (line.starts_with(begin_mark)) {
       if (block) return broken_block(begun, "a block of SchedMate's has no end");
@@ -200,6 +186,13 @@ Result<std::string> without_hooks(const std::string& text) {
   if (unended == result.size() && result.ends_with('\n'))
     result.resize(result.size() - (result.ends_with("\r\n") ? 2 : 1));
   return result;
+}
+
+bool loads_lua(std::string_view plugins) {
+  return std::ranges::any_of(split(plugins, ','), [](std::string_view each) {
+    each = trim(each);
+    return each == "lua" || each == "job_submit/lua";
+  });
 }
 
 std::string conf_value(std::string_view text, std::string_view key) {

@@ -35,6 +35,9 @@ using ReadInclude = std::function<Result<std::string>(const std::string& name)>;
 /// The last value of a setting; "": there is none. `key` in small letters.
 [[nodiscard]] std::string conf_value(std::string_view text, std::string_view key);
 
+/// Whether such a value of JobSubmitPlugins has job_submit/lua.
+[[nodiscard]] bool loads_lua(std::string_view plugins);
+
 /// job_submit.lua; `site`: path of the site's own, which it calls; "": there is none. Errors:
 /// invalid (a path that cannot stand in a string).
 [[nodiscard]] Result<std::string> job_submit_text(const std::string& site);

@@ -124,6 +124,8 @@ class Maker {
       if (!shown.has("ArrayTaskId"))
         put_number(shown, "ArrayTaskId", member(value, "array_task_id"));
     }
+    if (number_of(member(value, "het_job_id")).value_or(0) > 0)
+      put_number(shown, "HetJobId", member(value, "het_job_id"));
     put(shown, "JobState", job_state(member(value, "job_state")));
     std::string reason = text_of(member(value, "state_description"));
     if (reason.empty()) reason = text_of(member(value, "state_reason"));
@@ -168,9 +170,32 @@ class Maker {
     put_number(shown, "TimeLimit", member(value, "time_limit"), 60);
     if (!shown.has("AdminComment"))  // from 23.02 on
       put(shown, "AdminComment", text_of(member(value, "comment", "administrator")));
+    put_comment(shown, member(value, "comment"));
+    put_exit(shown, member(value, "exit_code"));
     put_flag(shown, "Requeue", member(value, "requeue"));
     put_flag(shown, "BatchFlag", member(value, "batch_flag"));
     held(shown, member(value, "gres_detail"));
+  }
+
+  /// From 23.02 on the owner's is one of three.
+  static void put_comment(Shown& shown, const Json& value) {
+    put(shown, "Comment", value.is_object() ? text_of(member(value, "job")) : text_of(value));
+  }
+
+  /// "CODE:SIGNAL", as scontrol has it; a number is that of wait().
+  static void put_exit(Shown& shown, const Json& value) {
+    constexpr std::int64_t codes = 256, signals = 128;
+    if (value.is_number())
+      return put(shown, "ExitCode",
+                 fmt::format("{}:{}", number_of(value).value_or(0) / codes,
+                             number_of(value).value_or(0) % signals));
+    if (!value.is_object()) return;
+    const Json& signal = member(value, "signal");
+    const auto number = number_of(member(signal, "id")),
+               id = number_of(member(signal, "signal_id"));
+    put(shown, "ExitCode",
+        fmt::format("{}:{}", number_of(member(value, "return_code")).value_or(0),
+                    number ? *number : id.value_or(0)));
   }
 
   /// One text for each node, in their order.
@@ -270,30 +295,18 @@ class Maker {
 /// Keys of jobs and nodes whose values are of use; most are not, and a document as a tree takes ten
 /// times its text.
 constexpr std::string_view keys_read =
-    " job_id array_job_id array_task_string array_task_id job_state state_description "
+    " job_id het_job_id array_job_id array_task_string array_task_id job_state state_description "
     "state_reason user_name user_id name account qos dependency partition resv_name "
     "required_nodes excluded_nodes nodes tres_alloc_str tres_req_str tres_per_job "
     "tres_per_node tres_per_task current_working_directory standard_output "
     "submit_time eligible_time start_time last_sched_evaluation priority node_count tasks "
-    "time_limit restart_cnt command comment admin_comment requeue batch_flag reason "
+    "time_limit restart_cnt command comment admin_comment exit_code requeue batch_flag reason "
     "cpus cluster alloc_cpus real_memory alloc_memory groups "
     "gres_detail state state_flags gres gres_used tres tres_used partitions node "
     "features reason_changed_at maximums defaults node_list end_time accounts error description ";
 
 bool is_read(std::string_view key) {
   return !key.contains(' ') && keys_read.contains(fmt::format(" {} ", key));
-}
-
-/// Names may be of any bytes, and Slurm prints them as they are.
-std::string with_valid_bytes(std::string_view text) {
-  std::string valid;
-  valid.reserve(text.size());
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length = utf8_length(text, i);
-    valid.append(length == 0 ? "?" : text.substr(i, length));
-    i += std::max<std::size_t>(length, 1);
-  }
-  return valid;
 }
 
 }  // namespace
@@ -334,7 +347,8 @@ Result<std::vector<ShownRecord>> read_json(std::string_view document, std::size_
     return true;
   };
   try {
-    const Json rest = Json::parse(with_valid_bytes(document), keep);
+    // Names may be of any bytes, and Slurm prints them as they are.
+    const Json rest = Json::parse(with_valid_utf8(document), keep);
     if (member(rest, "jobs").is_array() && !any_job) maker.no_jobs();
     maker.cluster();
     maker.last_update(member(rest, "last_update"));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "slurm/snapshot.hpp"
 
@@ -14,10 +15,20 @@ namespace {
 
 // queue_22_05.txt, squeue_22_05.json and sinfo_22_05.json are of one moment of a real Slurm 22.05.
 // The files of 23.02 and 24.05 are written by hand: the same cluster in the layouts of its
-// data_parser plugins v0.0.39 and v0.0.41, without the fields that nobody reads here.
+// data_parser plugins v0.0.39 and v0.0.41, without the fields that nobody reads here. Those
+// of 25.11 are the recorded values with the names and types that the source of its data_parser
+// v0.0.44 lists (slurm-25-11-1-1), nodes as scontrol prints them. By its source 21.08 (openapi
+// v0.0.37) prints what 22.05 does, but for three members.
 std::string fixture(const std::string& name) {
   std::ifstream file(SCHEDMATE_SOURCE_DIR "/tests/fixtures/slurm/" + name);
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string squeue_21_08() {
+  auto document = nlohmann::json::parse(fixture("squeue_22_05.json"));
+  for (auto& job : document["jobs"])
+    for (const char* const later : {"container", "group_name", "prefer"}) job.erase(later);
+  return document.dump() + "\n";
 }
 
 /// The part of the recorded text from one kind of record to another.
@@ -90,10 +101,14 @@ TEST_CASE("text and JSON of the same moment are the same queue") {
   const std::string partitions = part("PartitionName=", "");
   for (const auto& [squeue, sinfo] : {std::pair("squeue_22_05.json", "sinfo_22_05.json"),
                                       std::pair("squeue_23_02.json", "sinfo_24_05.json"),
-                                      std::pair("squeue_24_05.json", "sinfo_24_05.json")}) {
+                                      std::pair("squeue_24_05.json", "sinfo_24_05.json"),
+                                      std::pair("squeue_25_11.json", "nodes_25_11.json"),
+                                      std::pair("21.08", "sinfo_22_05.json")}) {
     CAPTURE(squeue);
     std::string shown = settings;
-    shown.append(fixture(squeue)).append(fixture(sinfo)).append(partitions);
+    shown.append(squeue == std::string("21.08") ? squeue_21_08() : fixture(squeue))
+        .append(fixture(sinfo))
+        .append(partitions);
     const auto json = read_queue(shown);
     REQUIRE_MESSAGE(json, json.error().message);
     REQUIRE(json->jobs.size() == text->jobs.size());

@@ -116,9 +116,14 @@ class SitePolicyMaker {
       else
         take(row, value);
     }
-    if (!says_yes(setting(queue_, "PriorityFavorSmall"))) return;
-    made_.settings.emplace_back("PriorityFavorSmall=Yes");
-    options_.emplace_back("favor_small=true");
+    if (says_yes(setting(queue_, "PriorityFavorSmall"))) {
+      made_.settings.emplace_back("PriorityFavorSmall=Yes");
+      options_.emplace_back("favor_small=true");
+    }
+    if (setting(queue_, "PriorityFlags").contains("NO_FAIR_TREE")) {
+      made_.settings.emplace_back("PriorityFlags=NO_FAIR_TREE");
+      options_.emplace_back("fairshare_in_account=true");
+    }
   }
 
   void take(const SiteSetting& row, std::string_view value) {

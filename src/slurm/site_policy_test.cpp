@@ -36,6 +36,7 @@ TEST_CASE("the settings of a site become those of the policy") {
                                      {"PriorityWeightJobSize", "0"},
                                      {"PriorityWeightFairShare", "100000000"},
                                      {"PriorityFavorSmall", "Yes"},
+                                     {"PriorityFlags", "MAX_TRES,NO_FAIR_TREE"},
                                      {"PriorityMaxAge", "14-00:00:00"},
                                      {"PriorityDecayHalfLife", "12:00:00"},
                                      {"PriorityCalcPeriod", "00:05:00"}});
@@ -43,12 +44,14 @@ TEST_CASE("the settings of a site become those of the policy") {
         "slurm_backfill:bf_interval=60,bf_window=2880,bf_resolution=300,bf_max_job_test=1000,"
         "bf_max_job_user=10,bf_job_part_count_reserve=20,weight_age=2000,weight_job_size=0,weight_"
         "fairshare=100000000,"
-        "max_age_d=14,half_life_d=0.5,calc_period_min=5,favor_small=true");
+        "max_age_d=14,half_life_d=0.5,calc_period_min=5,favor_small=true,"
+        "fairshare_in_account=true");
   CHECK(made.notes.empty());
-  REQUIRE(made.settings.size() == 12);
+  REQUIRE(made.settings.size() == 13);
   CHECK(made.settings.front() == "bf_interval=60");
   CHECK(made.settings[8] == "PriorityMaxAge=14-00:00:00");
-  CHECK(made.settings.back() == "PriorityFavorSmall=Yes");
+  CHECK(made.settings[11] == "PriorityFavorSmall=Yes");
+  CHECK(made.settings.back() == "PriorityFlags=NO_FAIR_TREE");
 }
 
 TEST_CASE("what Slurm leaves at its default is at that") {

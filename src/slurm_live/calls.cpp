@@ -15,13 +15,6 @@ namespace {
 
 using enum ActionKind;
 
-CallReply refuse(std::string why) { return {CallOutcome::refused, std::move(why), {}}; }
-
-bool carries(std::string_view reason, std::string_view mark) {
-  return !mark.empty() && reason.starts_with(mark) &&
-         (reason.size() == mark.size() || reason[mark.size()] == ' ');
-}
-
 /// Why the call makes no sense on the job as it is; "": it does.
 std::string wrong_with(const ActionCall& call, const Row& row) {
   const SeenJob& seen = row.seen;
@@ -38,6 +31,8 @@ std::string wrong_with(const ActionCall& call, const Row& row) {
   if (seen.phase != JobPhase::queued) return job + " does not wait";
   if (call.kind == set_order && !row.shows_order)
     return job + ": sprio shows no priority of a job that is held or must not start yet";
+  if (call.kind == set_order && seen.fixed)
+    return job + ": its priority was set outright, and no order would change it";
   if (call.kind == hold && seen.held) return job + " is held already";
   if (call.kind == release && (!seen.held || call.text.empty() || seen.mark != call.text))
     return job + " is not held with this mark";
@@ -64,6 +59,9 @@ CallReply CommandLine::call(const ActionCall& call, Deadline within) {
   if (auto known = know_site(until); !known)
     return {CallOutcome::unknown, known.error().message, {}};
   if (const std::string& lack = abilities_.lack(call.kind); !lack.empty()) return refuse(lack);
+  if (call.kind == test_nodes) return test(call, until);
+  if (call.kind == ActionKind::release_spare && call.nodes.size() == 1)
+    return release_spare(call.nodes.front().node, until);
   const bool of_node = call.kind == drain_node || call.kind == undrain_node;
   return of_node ? call_node(call, until) : call_job(call, until);
 }
@@ -74,7 +72,7 @@ CallReply CommandLine::scontrol(std::vector<std::string> words, Until until) con
 }
 
 CallReply CommandLine::call_job(const ActionCall& call, Until until) const {
-  const auto rows = read_jobs(until);
+  const auto rows = read_job(call.job, until);
   if (!rows) return {CallOutcome::unknown, rows.error().message, {}};
   const auto row = std::ranges::find(*rows, call.job, [](const Row& each) { return each.seen.id; });
   if (row == rows->end() || call.job.empty()) return refuse("Slurm knows no job " + call.job);
@@ -137,7 +135,7 @@ CallReply CommandLine::call_node(const ActionCall& call, Until until) const {
       return refuse(fmt::format("node {} is drained already: {}", name, node->reason));
     return scontrol({"update", "NodeName=" + name, "State=DRAIN", "Reason=" + call.text}, until);
   }
-  if (node->state == NodeState::up || !carries(node->reason, call.text))
+  if (node->state == NodeState::up || !carries_mark(node->reason, call.text))
     return refuse(fmt::format("node {} does not carry this mark", name));
   return scontrol({"update", "NodeName=" + name, "State=UNDRAIN"}, until);
 }

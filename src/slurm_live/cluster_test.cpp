@@ -33,8 +33,8 @@ struct Recorded : ClusterSite {
   void changes(const std::string& script) {
     const std::string writes = "for word in \"$@\"; do printf '[%s]' \"$word\"; done >> " +
                                here.path("calls") + "; echo >> " + here.path("calls") + "\n";
-    tool("scontrol", "if [ \"$1\" = show ]; then exec cat " + recordings + "config.txt; fi\n" +
-                         writes + script);
+    tool("scontrol", std::string(no_reservations) + "if [ \"$1\" = show ]; then exec cat " +
+                         recordings + "config.txt; fi\n" + writes + script);
     tool("scancel", writes);
   }
   [[nodiscard]] std::string calls() const { return read_file(here.path("calls")).value_or(""); }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -44,16 +45,6 @@ Result<std::vector<Shown>> records_of(std::string_view document, std::string_vie
   return found;
 }
 
-/// "schedmate:INSTANCE/ACTION"
-bool is_mark(std::string_view line) {
-  constexpr std::string_view begin = "schedmate:";
-  const std::size_t slash = line.rfind('/');
-  if (!line.starts_with(begin) || slash == std::string_view::npos || slash <= begin.size())
-    return false;
-  const std::string_view name = line.substr(begin.size(), slash - begin.size());
-  return !name.contains(' ') && parse_number<std::int64_t>(line.substr(slash + 1)).has_value();
-}
-
 std::vector<NodeGpus> nodes_held(const std::vector<slurm::HeldNode>& held) {
   std::vector<NodeGpus> nodes;
   for (const slurm::HeldNode& each : held) {
@@ -62,6 +53,20 @@ std::vector<NodeGpus> nodes_held(const std::vector<slurm::HeldNode>& held) {
       if ((each.which >> static_cast<unsigned>(gpu) & 1U) != 0) made.gpus.push_back(gpu);
   }
   return nodes;
+}
+
+/// The library tells GPUs of each node in the order of NodeList, the programs with the node.
+Result<std::vector<slurm::HeldNode>> held_of(const Shown& shown, std::int64_t gpus) {
+  const auto details = shown.texts("GresDetail");
+  const auto names = trace::expand_hosts(shown.text("NodeList"));
+  if (details.empty() || !names || names->size() != details.size())
+    return slurm::held_by(shown, gpus);
+  Shown placed;
+  for (std::size_t i = 0; i < details.size(); ++i) {
+    placed.put("Nodes", (*names)[i]);
+    placed.put("GRES", details[i]);
+  }
+  return slurm::held_by(placed, gpus);
 }
 
 std::string log_of(const Row& row, std::string_view pattern) {
@@ -75,12 +80,7 @@ std::string log_of(const Row& row, std::string_view pattern) {
   if (!seen.nodes.empty()) job.attempts.emplace_back().nodes = seen.nodes.front().node;
   const bool of_array = seen.id.contains('_');
   const std::string_view usual = of_array ? "slurm-%A_%a.out" : "slurm-%j.out";
-  std::string path =
-      service::expand_log_pattern(pattern.empty() ? usual : pattern, job, row.number);
-  // Below these are no logs.
-  for (const std::string_view not_a_log : {"/dev/", "/proc/", "/sys/"})
-    if (path.starts_with(not_a_log)) return {};
-  return path.starts_with('/') ? path : "";
+  return service::log_by_pattern(pattern.empty() ? usual : pattern, job, row.number);
 }
 
 class RowReader {
@@ -107,6 +107,7 @@ class RowReader {
     SeenJob& seen = row.seen;
     seen.id = id;
     row.number = shown.text("JobId");
+    if (shown.whole("HetJobId") > 0) row.of_job = shown.text("HetJobId");
     const auto submit = shown.when("SubmitTime");
     if (!submit) return wrong("no time of submission");
     seen.submitted = *submit;
@@ -123,7 +124,7 @@ class RowReader {
     const bool is_same = before != nullptr && before->submitted == seen.submitted &&
                          before->restarts == seen.restarts;
     if (seen.phase != JobPhase::queued) {
-      auto held = slurm::held_by(shown, *gpus);
+      auto held = held_of(shown, *gpus);
       if (!held && seen.phase == JobPhase::running) return wrong(held.error().message);
       if (held && *gpus == 0)
         for (const slurm::HeldNode& each : *held) *gpus += each.gpus;
@@ -136,6 +137,10 @@ class RowReader {
     }
     seen.gpus = static_cast<std::int32_t>(std::min<std::int64_t>(*gpus, trace::most_gpus));
     seen.order = is_same ? before->order : 0;
+    const auto factor = parse_number<std::int64_t>(shown.text("SiteFactor"));
+    row.shows_order = seen.phase == JobPhase::queued && factor;
+    seen.fixed = row.shows_order && shown.has("DirectPriority");
+    if (row.shows_order && !seen.fixed) seen.order = *factor;
     seen.output = log_of(row, shown.text("StdOut"));
     rows.push_back(std::move(row));
     return {};
@@ -152,9 +157,12 @@ class RowReader {
     seen.command = shown.text("Command");
     seen.limit = shown.duration("TimeLimit").value_or(Seconds(0));
     seen.note = shown.text("AdminComment");
+    row.priority = shown.whole("Priority");
+    row.since = std::max(seen.submitted, shown.when("EligibleTime").value_or(seen.submitted));
     row.is_batch = shown.text("BatchFlag") != "0";
     row.may_requeue = shown.text("Requeue") != "0";
     row.excluded = shown.text("ExcNodeList");
+    row.comment = shown.text("Comment");
     if (auto wanted = trace::expand_hosts(shown.text("ReqNodeList")))
       row.wanted = std::move(*wanted);
   }
@@ -171,12 +179,20 @@ class RowReader {
       seen.phase = JobPhase::ended;
       seen.end_state = trace::parse_state(job.state);
       seen.ended = end ? *end : seen.submitted;
+      read_exit(shown.text("ExitCode"), seen);
     } else if (job.waits() || comes_again) {
       seen.phase = JobPhase::queued;
       read_hold(shown, seen);
     } else {
       seen.phase = JobPhase::running;
     }
+  }
+
+  static void read_exit(std::string_view text, SeenJob& seen) {
+    const std::size_t colon = std::min(text.find(':'), text.size());
+    seen.exit_code = parse_number<std::int32_t>(text.substr(0, colon)).value_or(0);
+    if (colon < text.size())
+      seen.exit_signal = parse_number<std::int32_t>(text.substr(colon + 1)).value_or(0);
   }
 
   static void read_hold(const Shown& shown, SeenJob& seen) {
@@ -207,6 +223,25 @@ void sort_rows(std::vector<Row>& rows) {
   std::ranges::stable_sort(rows, {}, place);
 }
 
+struct ShownPriority {
+  std::int64_t order = 0;
+  bool fixed = false;
+};
+
+/// Of a job whose priority was said outright, sprio shows that and no part of it.
+bool is_said_outright(const std::vector<std::string_view>& columns) {
+  constexpr std::size_t whole = 2, nice = 3, first = 4, last = 10;
+  if (columns.size() <= last) return false;
+  const auto number = [&](std::size_t i) {
+    return parse_number<std::int64_t>(trim(columns[i])).value_or(0);
+  };
+  for (std::size_t i = first; i < last; ++i)
+    if (number(i) != 0) return false;
+  if (number(1) != 0 || columns[last].find_first_of("123456789") != std::string_view::npos)
+    return false;
+  return number(whole) > std::max<std::int64_t>(1, -number(nice));
+}
+
 NodeState state_of(std::string_view words) {
   const auto has = [&](std::initializer_list<std::string_view> any) {
     return std::ranges::any_of(any,
@@ -218,38 +253,65 @@ NodeState state_of(std::string_view words) {
   return NodeState::up;
 }
 
+/// Slurm's own words of a node that its prolog, its epilog or its count of GPUs took out of
+/// service, and those of LBNL Node Health Check. What a person drains for is nobody's verdict.
+bool is_of_a_check(std::string_view reason) {
+  const auto begins = [&](std::string_view words) { return reason.starts_with(words); };
+  return begins("Prolog error") || begins("Prolog/Epilog failure") || begins("Epilog error") ||
+         begins("NHC") || reason.contains("count too low") ||
+         reason.contains("count reported lower than configured");
+}
+
 }  // namespace
 
 Result<std::vector<Row>> read_rows(std::string_view squeue, const KeptJobs& kept, SimTime now) {
   const auto records = records_of(squeue, "JobId");
   if (!records) return tl::unexpected(records.error());
+  return rows_of(*records, kept, now);
+}
+
+Result<std::vector<Row>> rows_of(const std::vector<Shown>& jobs, const KeptJobs& kept,
+                                 SimTime now) {
   const RowReader reader(kept, now);
   std::vector<Row> rows;
-  rows.reserve(records->size());
-  for (const Shown& shown : *records)
+  rows.reserve(jobs.size());
+  for (const Shown& shown : jobs)
     if (auto taken = reader.take(shown, rows); !taken) return tl::unexpected(taken.error());
+  join_het_jobs(rows);
   sort_rows(rows);
   return rows;
 }
 
 Result<void> add_orders(std::string_view sprio, std::vector<Row>& rows) {
-  std::map<std::string_view, std::int64_t> orders;
+  std::map<std::string_view, ShownPriority> shown;
   for (const std::string_view line : split(sprio, '\n')) {
-    if (trim(line).empty()) continue;
-    const std::size_t bar = line.find('|');
-    const auto order = bar == std::string_view::npos
-                           ? std::nullopt
-                           : parse_number<std::int64_t>(trim(line.substr(bar + 1)));
+    // Of one that runs, is held or has ended it says that it finds none.
+    if (trim(line).empty() || line.starts_with("Unable to find jobs")) continue;
+    const auto columns = split(line, '|');
+    const auto order =
+        columns.size() < 2 ? std::nullopt : parse_number<std::int64_t>(trim(columns[1]));
     if (!order) return fail(ErrorCode::invalid, "sprio printed what is no priority");
-    orders[trim(line.substr(0, bar))] = *order;
+    // So it shows factors that the controller has not computed yet.
+    if (*order != std::numeric_limits<std::int32_t>::min())
+      shown[trim(columns[0])] = {*order, is_said_outright(columns)};
   }
   for (Row& row : rows) {
-    const auto found = orders.find(row.number);
-    if (found == orders.end() || row.seen.phase != JobPhase::queued) continue;
-    row.seen.order = found->second;
+    const auto found = shown.find(row.number);
+    if (found == shown.end() || row.seen.phase != JobPhase::queued) continue;
+    row.seen.fixed = found->second.fixed;
+    if (!row.seen.fixed) row.seen.order = found->second.order;
     row.shows_order = true;
   }
   return {};
+}
+
+std::map<std::string, Rank, std::less<>> ranks_of(const std::vector<Row>& rows, SimTime now) {
+  std::map<std::string, Rank, std::less<>> ranks;
+  for (const Row& row : rows)
+    if (row.seen.phase == JobPhase::queued && row.priority > 0)
+      ranks[row.seen.id] = {static_cast<double>(row.priority - row.seen.order), now,
+                            row.seen.fixed ? at(0) : row.since};  // it gains no more
+  return ranks;
 }
 
 KeptJobs kept_of(const std::vector<Row>& rows) {
@@ -263,8 +325,13 @@ KeptJobs kept_of(const std::vector<Row>& rows) {
 Result<std::vector<SeenNode>> read_nodes(std::string_view document) {
   const auto records = records_of(document, "NodeName");
   if (!records) return tl::unexpected(records.error());
+  return nodes_of(*records);
+}
+
+Result<std::vector<SeenNode>> nodes_of(const std::vector<Shown>& shown_nodes) {
   std::vector<SeenNode> nodes;
-  for (const Shown& shown : *records) {
+  nodes.reserve(shown_nodes.size());
+  for (const Shown& shown : shown_nodes) {
     SeenNode& node = nodes.emplace_back();
     node.name = shown.text("NodeName");
     const std::string_view partitions = shown.text("Partitions");
@@ -276,8 +343,18 @@ Result<std::vector<SeenNode>> read_nodes(std::string_view document) {
     node.gpus = static_cast<std::int32_t>(std::min<std::int64_t>(*gpus, trace::most_gpus));
     node.state = state_of(shown.text("State"));
     if (node.state != NodeState::up) node.reason = shown.text("Reason");
+    node.failed_check = is_of_a_check(node.reason);
   }
   return nodes;
+}
+
+bool is_mark(std::string_view text) {
+  constexpr std::string_view begin = "schedmate:";
+  const std::size_t slash = text.rfind('/');
+  if (!text.starts_with(begin) || slash == std::string_view::npos || slash <= begin.size())
+    return false;
+  const std::string_view name = text.substr(begin.size(), slash - begin.size());
+  return !name.contains(' ') && parse_number<std::int64_t>(text.substr(slash + 1)).has_value();
 }
 
 std::string comment_of(std::string_view mark, std::string_view note) {

@@ -97,6 +97,42 @@ TEST_CASE("the order of a job that could start is what sprio shows") {
   CHECK(!add_orders("no priority", none));
   CHECK(!add_orders("3|", none));
   CHECK(add_orders("", none));
+  CHECK(add_orders("Unable to find jobs matching user/id(s) specified\n", none));
+}
+
+TEST_CASE("a priority that somebody has said outright is known as such") {
+  const auto with = [](const std::string& sprio) {
+    auto made = rows();
+    need(add_orders(sprio, made));
+    return row(made, "3");
+  };
+  // As Slurm 22.05 prints a job of Priority=5000, and others.
+  const Row fixed = with("3|0|5000|0|0|0|0|0|0|0|\n");
+  CHECK(fixed.seen.fixed);
+  CHECK(fixed.seen.order == 250);  // as it was before
+  CHECK(fixed.shows_order);
+  auto ranks = ranks_of({fixed}, then);
+  CHECK(ranks.at("3").since == at(0));
+  CHECK_FALSE(with("3|250|250|0|0|0|0|0|0|0|\n").seen.fixed);
+  CHECK_FALSE(with("3|0|5000|0|0|0|4000|0|0|1000|\n").seen.fixed);
+  CHECK_FALSE(with("3|0|1|0|0|0|0|0|0|0|\n").seen.fixed);
+  CHECK_FALSE(with("3|0|100|-100|0|0|0|0|0|0|\n").seen.fixed);
+  CHECK_FALSE(with("3|0|70|0|0|0|0|0|0|0|cpu=0,gres/gpu=70\n").seen.fixed);
+  CHECK_FALSE(with("3|0\n").seen.fixed);
+}
+
+TEST_CASE("what Slurm makes of those that wait, without the order that was set") {
+  const auto all = rows();
+  const auto ranks = ranks_of(all, then);
+  const Row& third = row(all, "3");
+  REQUIRE(ranks.contains("3"));
+  CHECK(ranks.at("3").priority == static_cast<double>(third.priority - 250));
+  CHECK(ranks.at("3").when == then);
+  CHECK(ranks.at("3").since >= third.seen.submitted);
+  for (const Row& each : all)
+    CHECK(ranks.contains(each.seen.id) ==
+          (each.seen.phase == JobPhase::queued && each.priority > 0));
+  CHECK(std::ranges::any_of(all, [](const Row& each) { return each.seen.held; }));
 }
 
 TEST_CASE("how jobs ended, and which never ran") {
@@ -141,6 +177,26 @@ TEST_CASE("while its last run is cleared away a job runs still, or waits again a
   CHECK(!again.started);
 }
 
+TEST_CASE("what 25.11 prints is read as what 22.05 does (samples: src/slurm/json_test.cpp)") {
+  const auto sample = [](const std::string& name) {
+    return need(read_file(SCHEDMATE_SOURCE_DIR "/tests/fixtures/slurm/" + name));
+  };
+  const auto then_s = at(1'795'617'741);
+  const auto old = need(read_rows(sample("squeue_22_05.json"), {}, then_s)),
+             fresh = need(read_rows(sample("squeue_25_11.json"), {}, then_s));
+  REQUIRE(old.size() == fresh.size());
+  for (std::size_t i = 0; i < old.size(); ++i) {
+    CAPTURE(old[i].seen.id);
+    CHECK(old[i].seen == fresh[i].seen);
+    CHECK(old[i].may_requeue == fresh[i].may_requeue);
+    CHECK(old[i].is_batch == fresh[i].is_batch);
+    CHECK(old[i].priority == fresh[i].priority);
+    CHECK(old[i].wanted == fresh[i].wanted);
+  }
+  CHECK(need(read_nodes(sample("sinfo_22_05.json"))) ==
+        need(read_nodes(sample("nodes_25_11.json"))));
+}
+
 TEST_CASE("nodes, their states and the reasons of those that take no jobs") {
   const auto nodes = need(read_nodes(recorded("sinfo.json")));
   REQUIRE(nodes.size() == 4);
@@ -157,6 +213,27 @@ TEST_CASE("nodes, their states and the reasons of those that take no jobs") {
   CHECK(state(R"("unknown")") == NodeState::up);               // the controller has just begun
 }
 
+TEST_CASE("what the site's own prolog or health check took out of service is known by its words") {
+  const auto failed_check = [](const std::string& reason, const std::string& state) {
+    return need(read_nodes(R"({"nodes": [{"name": "n0", "state": ")" + state + R"(", "reason": ")" +
+                           reason + R"("}]})"))
+        .at(0)
+        .failed_check;
+  };
+  for (const char* const reason :
+       {"Epilog error", "Prolog error", "Prolog/Epilog failure", "NHC: check_nv_healthmon: bad",
+        "gres/gpu count reported lower than configured (7 < 8)",
+        "gres/gpu count too low (7 < 8)"}) {
+    CAPTURE(reason);
+    CHECK(failed_check(reason, "DRAINED"));
+    CHECK_FALSE(failed_check(reason, "IDLE"));  // it serves again
+  }
+  for (const char* const reason : {"fan is loud", "schedmate:main.ab12/8 Xid 79", ""}) {
+    CAPTURE(reason);
+    CHECK_FALSE(failed_check(reason, "DRAINED"));
+  }
+}
+
 TEST_CASE("what is no answer, or one that says what went wrong, is an error") {
   CHECK(read_rows("", {}, then).error().code == ErrorCode::invalid);
   CHECK(read_rows("slurm_load_jobs error", {}, then).error().code == ErrorCode::invalid);
@@ -171,6 +248,15 @@ TEST_CASE("what is no answer, or one that says what went wrong, is an error") {
   CHECK(!read_rows(squeue_of(R"("job_state": "RUNNING", "restart_cnt": 0)"), {}, then));
 }
 
+TEST_CASE("factors that were not computed yet are none") {
+  auto all = need(read_rows(squeue_of(R"("job_state": "PENDING")"), {}, at(5000)));
+  need(add_orders("7|-2147483648\n", all));
+  CHECK(all.at(0).seen.order == 0);
+  CHECK(!all.at(0).shows_order);
+  need(add_orders("7|-3\n", all));
+  CHECK(all.at(0).seen.order == -3);
+}
+
 TEST_CASE("what the site's settings and the user's rights allow") {
   const Site site = need(read_site(recorded("config.txt")));
   CHECK(site.version == "22.05.8");
@@ -180,20 +266,20 @@ TEST_CASE("what the site's settings and the user's rights allow") {
   CHECK(site.remembers == Seconds(300));
   CHECK(!read_site("slurm_load_ctl_conf error: Unable to contact slurm controller"));
   using enum ActionKind;
-  const Abilities all = abilities_of(site, Rights::all, "root");
+  const Abilities all = abilities_of(site, {}, Rights::all, "root");
   for (const ActionKind can :
        {set_order, hold, release, requeue_excluding, drain_node, undrain_node, cancel, annotate})
     CHECK(all.lack(can).empty());
   for (const ActionKind cannot : {start, submit, evict, test_nodes, release_spare, notify})
     CHECK(!all.lack(cannot).empty());
-  const Abilities jobs = abilities_of(site, Rights::jobs, "ann");
+  const Abilities jobs = abilities_of(site, {}, Rights::jobs, "ann");
   for (const ActionKind can : {set_order, requeue_excluding, cancel}) CHECK(jobs.lack(can).empty());
   for (const ActionKind cannot : {drain_node, undrain_node, hold, release, annotate})
     CHECK(jobs.lack(cannot).contains("ann may not change nodes and comments"));
-  CHECK(abilities_of(site, Rights::own, "ann").lack(set_order).contains("ann is no operator"));
+  CHECK(abilities_of(site, {}, Rights::own, "ann").lack(set_order).contains("ann is no operator"));
   Site basic = site;
   basic.has_factors = false;
-  CHECK(abilities_of(basic, Rights::all, "root").lack(set_order).contains("priority/basic"));
+  CHECK(abilities_of(basic, {}, Rights::all, "root").lack(set_order).contains("priority/basic"));
   CHECK(rights_in("Administrator\n") == Rights::all);
   CHECK(rights_in("Operator\n") == Rights::jobs);
   CHECK(rights_in("None\n") == Rights::own);

@@ -28,10 +28,13 @@ Result<Site> read_site(std::string_view config) {
   slurm::ClusterQueue queue;
   queue.settings = slurm::settings_in(shown);
   site.policy = slurm::site_policy(queue).text;
+  site.half_life = slurm::priority_settings(queue).half_life;
   for (const char* const factor : {"Age", "Assoc", "FairShare", "JobSize", "Partition", "QOS"})
     site.weights += shown.whole(fmt::format("PriorityWeight{}", factor));
   const std::string_view user = shown.text("SlurmUser");
   site.slurm_user = user.substr(0, user.find('('));
+  site.began = shown.when("BOOT_TIME");
+  site.appends_logs = shown.text("JobFileAppend") == "1";
   const std::string_view age = shown.text("MinJobAge");  // "300 sec"
   if (const auto seconds = parse_number<std::int64_t>(age.substr(0, age.find(' '))))
     site.remembers = Seconds(std::clamp<std::int64_t>(*seconds, 0, 30LL * 86'400));
@@ -44,7 +47,8 @@ Rights rights_in(std::string_view sacctmgr) {
   return level.starts_with("Operator") ? Rights::jobs : Rights::own;
 }
 
-Abilities abilities_of(const Site& site, Rights rights, const std::string& user) {
+Abilities abilities_of(const Site& site, const NodeCare& care, Rights rights,
+                       const std::string& user) {
   using enum ActionKind;
   Abilities made;
   const auto lack = [&](std::initializer_list<ActionKind> kinds, const std::string& why) {
@@ -55,11 +59,12 @@ Abilities abilities_of(const Site& site, Rights rights, const std::string& user)
   };
   lack({start, evict}, "Slurm starts and stops jobs itself");
   lack({submit}, "people submit to Slurm with sbatch");
-  lack({test_nodes}, "tests of nodes do not run as jobs of Slurm yet");
-  lack({release_spare}, "no reservation of spare nodes can be named yet");
+  if (care.test_command.empty()) lack({test_nodes}, "setting recover.test_command names no test");
+  if (care.spares.empty())
+    lack({release_spare}, "setting cluster.slurm.spares names no reservation of spare nodes");
   lack({notify}, "Slurm carries no messages to owners");
   if (rights == Rights::own)
-    lack({set_order, hold, release, requeue_excluding, cancel, annotate},
+    lack({set_order, hold, release, requeue_excluding, cancel, annotate, test_nodes, release_spare},
          fmt::format("{} is no operator of this Slurm (sacctmgr modify user {} set "
                      "adminlevel=Admin, or run as {})",
                      user, user, site.slurm_user));

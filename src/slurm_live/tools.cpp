@@ -33,14 +33,19 @@ Tools::Tools(settings::Environment environment, Clock clock, const std::string& 
   if (!conf.empty()) variables_.push_back("SLURM_CONF=" + conf);
 }
 
-Result<std::string> Tools::run(std::vector<std::string> words, Until until) const {
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - clock_.now());
+Result<std::string> Tools::run(std::vector<std::string> words, Until until, bool must_print) const {
+  const auto left = this->left(until);
   if (left <= std::chrono::milliseconds(0))
     return fail(ErrorCode::timeout, words.front() + ": there was no time left for it");
   return service::run_tool(environment_, {.words = std::move(words),
                                           .deadline = left,
                                           .most_bytes = most_bytes,
-                                          .variables = variables_});
+                                          .variables = variables_,
+                                          .must_print = must_print});
+}
+
+std::vector<std::string> Tools::variables() const {
+  return service::tool_variables(environment_, variables_);
 }
 
 bool Tools::wait(std::chrono::milliseconds time, Until until) const {
@@ -58,6 +63,8 @@ CallReply reply_of(const Result<std::string>& said) {
                         !is_of_transport(error.message));
   return {says_no ? CallOutcome::refused : CallOutcome::unknown, error.message, {}};
 }
+
+CallReply refuse(std::string why) { return {CallOutcome::refused, std::move(why), {}}; }
 
 tl::unexpected<Error> unread(const Error& error) {
   const bool is_garbled = error.code == ErrorCode::bad_reply || error.code == ErrorCode::invalid;

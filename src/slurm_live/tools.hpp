@@ -22,12 +22,29 @@ class Tools {
   using Until = std::chrono::nanoseconds;
   [[nodiscard]] Until from_now(Connector::Deadline within) const { return clock_.now() + within; }
   /// What it printed. Errors: as service::run_tool(), and timeout once `until` has passed.
-  [[nodiscard]] Result<std::string> run(std::vector<std::string> words, Until until) const;
+  [[nodiscard]] Result<std::string> run(std::vector<std::string> words, Until until) const {
+    return run(std::move(words), until, false);
+  }
+  /// The same of one that ends with 0 whatever it could not do.
+  [[nodiscard]] Result<std::string> must_print(std::vector<std::string> words, Until until) const {
+    return run(std::move(words), until, true);
+  }
+  void wait_until(Until when) const {
+    if (when > clock_.now()) clock_.sleep(when - clock_.now());
+  }
   /// Waits, unless that would be beyond `until`.
   [[nodiscard]] bool wait(std::chrono::milliseconds time, Until until) const;
+  [[nodiscard]] std::chrono::milliseconds left(Until until) const {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(until - clock_.now());
+  }
+  /// Of the programs: "NAME=VALUE".
+  [[nodiscard]] std::vector<std::string> variables() const;
   [[nodiscard]] SimTime wall() const { return clock_.wall(); }
 
  private:
+  [[nodiscard]] Result<std::string> run(std::vector<std::string> words, Until until,
+                                        bool must_print) const;
+
   settings::Environment environment_;
   Clock clock_;
   std::vector<std::string> variables_;
@@ -36,6 +53,8 @@ class Tools {
 /// What a call came to, by what the program that made it said: refused only where the controller
 /// (or the program, before it asked) said no.
 [[nodiscard]] CallReply reply_of(const Result<std::string>& said);
+/// What Slurm is not even asked.
+[[nodiscard]] CallReply refuse(std::string why);
 /// The error of a reading that failed: invalid, else unavailable.
 [[nodiscard]] tl::unexpected<Error> unread(const Error& error);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sqlite/database.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
 
@@ -53,7 +52,7 @@ std::string_view remedy(int code) {
 /// journal inherits the rights of the file; nobody else can lay one beside it, since the folder is
 /// one's own.
 Result<void> make_private_file(const Place& place) {
-  auto file = open_own_file(place.path, O_RDWR);
+  auto file = make_own_file(place.path);
   if (file) return {};
   const bool refused = file.error().code == ErrorCode::refused;
   return fail(file.error().code,
@@ -135,6 +134,18 @@ Database::~Database() {
 void Database::run(const std::string& sql) {
   if (failed()) return;
   note(sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr));
+}
+
+void Database::run_when_free(const std::string& sql) {
+  constexpr std::chrono::milliseconds pause{5};
+  if (failed()) return;
+  int code = SQLITE_OK;
+  for (auto left = place_.busy_timeout;; left -= pause) {
+    code = sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr);
+    if ((code & 0xFF) != SQLITE_BUSY || left < pause) break;
+    sqlite3_sleep(static_cast<int>(pause.count()));
+  }
+  note(code);
 }
 
 std::int64_t Database::last_row() const { return sqlite3_last_insert_rowid(handle_); }

@@ -44,6 +44,9 @@ class Database {
 
   /// Runs statements without parameters or rows.
   void run(const std::string& sql);
+  /// Statements that may be repeated, and for which SQLite does not wait by itself while others
+  /// have the file: how its journal is kept.
+  void run_when_free(const std::string& sql);
   [[nodiscard]] std::int64_t last_row() const;
   [[nodiscard]] std::int64_t changes() const;  ///< rows of the last insert, update or delete
   [[nodiscard]] const Place& place() const { return place_; }

@@ -19,14 +19,15 @@ tl::unexpected<Error> left_unchanged(const Database& database, const std::string
 }
 
 /// Version of the file: 0 for a new one. Refuses everything that is not ours before it writes.
+/// Whose it is comes last: another may make it ours between the readings, and nobody undoes that.
 Result<int> version_of(Database& database, const Schema& schema) {
-  const auto application = pragma(database, "application_id");
-  const auto version = pragma(database, "user_version");
   std::int64_t tables = 0;
   {
     Query query(database, "SELECT count(*) FROM sqlite_schema");
     if (query.next()) tables = query.integer(0);
   }
+  const auto version = pragma(database, "user_version");
+  const auto application = pragma(database, "application_id");
   if (auto error = database.take_error(); !error) return tl::unexpected(error.error());
   if (application != schema.application_id && (tables > 0 || version != 0))
     return left_unchanged(
@@ -56,7 +57,7 @@ Result<void> migrate(Database& database, const Schema& schema, int up_to) {
 Result<void> prepare(Database& database, const Schema& schema, int up_to) {
   const auto version = version_of(database, schema);
   if (!version) return tl::unexpected(version.error());
-  database.run(schema.pragmas);
+  database.run_when_free(schema.pragmas);
   if (auto error = database.take_error(); !error) return error;
   if (*version >= up_to) return {};
   return migrate(database, schema, up_to);

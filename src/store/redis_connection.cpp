@@ -14,6 +14,9 @@
 namespace schedmate::store {
 namespace {
 
+/// A name of the server's access list; unset = its default user.
+constexpr const char* user_variable = "SCHEDMATE_REDIS_USER";
+
 /// Beyond the patience for a call, for each of its commands.
 constexpr std::chrono::milliseconds most_a_command{20};
 
@@ -45,11 +48,16 @@ ErrorCode code_of(std::string_view message) {
 
 Result<std::unique_ptr<RedisConnection>> RedisConnection::open(const std::string& where,
                                                                const StoreOptions& options) {
+  if (where.contains('@') && !where.starts_with("unix:"))  // not shown
+    return fail(ErrorCode::invalid,
+                "a password in an address can be read by all users of this machine (ps): put it "
+                "into the variable SCHEDMATE_REDIS_PASSWORD, and a name into SCHEDMATE_REDIS_USER");
   auto connection = std::make_unique<RedisConnection>(Key());
   connection->where_ = where;
   connection->patience_ = options.busy_timeout;
   if (options.environment) {
     connection->password_ = options.environment(options.password_variable).value_or("");
+    connection->user_ = options.environment(user_variable).value_or("");
   }
   if (auto connected = connection->connect(); !connected) return tl::unexpected(connected.error());
   return connection;
@@ -61,13 +69,13 @@ RedisConnection::~RedisConnection() {
 
 tl::unexpected<Error> RedisConnection::broken(const std::string& what) const {
   return fail(ErrorCode::unavailable,
-              fmt::format("store redis:{}: {}; is the server running there?", where_, what));
+              fmt::format("redis:{}: {}; is the server running there?", where_, what));
 }
 
 /// Ends a connection whose next bytes would answer nothing that is asked later.
 tl::unexpected<Error> RedisConnection::drop(ErrorCode code, const std::string& what) {
   redisFree(std::exchange(context_, nullptr));
-  return fail(code, fmt::format("store redis:{}: {}; is a Redis server running there?", where_,
+  return fail(code, fmt::format("redis:{}: {}; is a Redis server running there?", where_,
                                 clean_text(what, 300)));
 }
 
@@ -82,7 +90,7 @@ Result<void> RedisConnection::connect() {
         std::string_view(where_).substr(colon == std::string::npos ? where_.size() : colon + 1));
     if (!port || *port < 1 || *port > 65535 || where_.starts_with("//")) {
       return fail(ErrorCode::invalid,
-                  fmt::format("store redis:{}: write redis:unix:PATH or redis:HOST:PORT", where_));
+                  fmt::format("redis:{}: write redis:unix:PATH or redis:HOST:PORT", where_));
     }
     context_ = redisConnectWithTimeout(where_.substr(0, colon).c_str(), *port, patience);
   }
@@ -99,7 +107,9 @@ Result<void> RedisConnection::connect() {
 /// Password and scripts.
 Result<void> RedisConnection::greet() {
   std::vector<Command> greeting;
-  if (!password_.empty()) greeting.push_back({"AUTH", password_});
+  if (!password_.empty())
+    greeting.push_back(user_.empty() ? Command{"AUTH", password_}
+                                     : Command{"AUTH", user_, password_});
   for (const auto& script : scripts_) greeting.push_back({"SCRIPT", "LOAD", script});
   const auto replies = run_once(greeting);
   if (!replies) return tl::unexpected(replies.error());
@@ -115,9 +125,10 @@ Result<void> RedisConnection::load_scripts(std::vector<std::string> scripts) {
   return connect();
 }
 
-RedisConnection::Command RedisConnection::script(std::size_t number,
-                                                 const Command& arguments) const {
-  Command command{"EVALSHA", hashes_.at(number), "0"};
+RedisConnection::Command RedisConnection::script(std::size_t number, const Command& arguments,
+                                                 const Command& keys) const {
+  Command command{"EVALSHA", hashes_.at(number), fmt::format("{}", keys.size())};
+  command.insert(command.end(), keys.begin(), keys.end());
   command.insert(command.end(), arguments.begin(), arguments.end());
   return command;
 }
@@ -180,8 +191,8 @@ Result<std::vector<RedisReply>> RedisConnection::run_once(std::span<const Comman
   for (const auto& reply : *replies) {
     const auto* const error = error_in(reply);
     if (error == nullptr) continue;
-    return fail(code_of(error->text), fmt::format("store redis:{}: the server says: {}", where_,
-                                                  clean_text(error->text, 300)));
+    return fail(code_of(error->text),
+                fmt::format("redis:{}: the server says: {}", where_, clean_text(error->text, 300)));
   }
   if (auto checked = check_replies(commands, *replies); !checked)
     return drop(ErrorCode::bad_reply, checked.error().message);

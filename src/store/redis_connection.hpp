@@ -43,8 +43,10 @@ class RedisConnection {
   Result<std::vector<RedisReply>> run_once(std::span<const Command> commands);
   /// Did the last call end because the connection broke?
   [[nodiscard]] bool is_lost() const;
-  /// Runs a script of `scripts`, by its number.
-  [[nodiscard]] Command script(std::size_t number, const Command& arguments) const;
+  /// Runs a script of `scripts`, by its number. One without keys answers yes or no, one with keys a
+  /// list of texts.
+  [[nodiscard]] Command script(std::size_t number, const Command& arguments,
+                               const Command& keys = {}) const;
   /// Loads the scripts into the server, now and after each new connection.
   Result<void> load_scripts(std::vector<std::string> scripts);
 
@@ -57,7 +59,7 @@ class RedisConnection {
   tl::unexpected<Error> drop(ErrorCode code, const std::string& what);
   [[nodiscard]] tl::unexpected<Error> broken(const std::string& what) const;
 
-  std::string where_, password_;
+  std::string where_, password_, user_;
   std::chrono::milliseconds patience_{0};
   redisContext* context_ = nullptr;
   std::vector<std::string> scripts_, hashes_;

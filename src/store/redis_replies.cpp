@@ -52,6 +52,7 @@ bool is_transaction(const RedisCommand& /*command*/, const RedisReply& reply) {
 
 constexpr std::size_t short_reply = std::size_t{64} << 10U;
 constexpr std::size_t long_reply = std::size_t{256} << 20U;
+constexpr std::size_t script_reply = std::size_t{16} << 20U;
 
 struct ReplyRow {
   std::string_view name;
@@ -82,7 +83,12 @@ constexpr std::array reply_rows{
     ReplyRow{"SET", is_done},
 };
 
+/// A script that names the keys that it uses.
+constexpr ReplyRow script_with_keys{"EVALSHA", is_texts, script_reply};
+
 const ReplyRow* reply_row_of(const RedisCommand& command) {
+  if (command.front() == "EVALSHA" && command.size() > 2 && command[2] != "0")
+    return &script_with_keys;
   const auto* const row = std::ranges::find(reply_rows, command.front(), &ReplyRow::name);
   return row == reply_rows.end() ? nullptr : row;
 }

@@ -122,6 +122,7 @@ TEST_CASE("redis: each command has answers that fit, and no others") {
       {{"PING"}, {1}},
       {{"WATCH", "k"}, {1}},
       {{"EVALSHA", "h", "0"}, {3}},
+      {{"EVALSHA", "h", "1", "key"}, {5, 8, 9}},
       {{"SETNX", "k", "v"}, {3}},
       {{"GET", "k"}, {0, 2}},
       {{"HGET", "k", "f"}, {0, 2}},

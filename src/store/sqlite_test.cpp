@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+
+#include <array>
+#include <thread>
 
 #include "base/input.hpp"
 #include "base/output.hpp"
@@ -98,6 +102,22 @@ TEST_CASE("files that are no store are refused and left as they are") {
     raw(foreign)->run("CREATE TABLE theirs (x)");
   }
   check_refused(foreign, ErrorCode::invalid, "another program");
+}
+
+TEST_CASE("many that open a new store at the same time all get it") {
+  const Scratch folder;
+  for (int round = 0; round < 40; ++round) {
+    const auto place = "sqlite:" + folder.path(fmt::format("{}.db", round));
+    std::array<std::string, 6> said;
+    {
+      std::vector<std::jthread> threads;
+      for (auto& each : said)
+        threads.emplace_back([&each, &place] {
+          if (const auto store = open_store(place); !store) each = store.error().message;
+        });
+    }
+    for (const auto& each : said) CHECK_MESSAGE(each.empty(), each);
+  }
 }
 
 TEST_CASE("a damaged store says so") {

@@ -40,6 +40,28 @@ ElasticFigures figures_of_run(const elastic::ElasticResult& result) {
   return figures;
 }
 
+void append_numbers(RunNumbers& numbers, const std::vector<ElasticFigures>& traces) {
+  numbers.push_back(static_cast<double>(traces.size()));
+  for (const ElasticFigures& each : traces) {
+    const Replayed& run = each.replayed;
+    study::append_numbers(numbers, run.jct_s);
+    for (const double number :
+         {run.makespan_s, run.held_gpu_s, run.packed_gpu_s, each.restarts, each.matched})
+      numbers.push_back(number);
+  }
+}
+
+void take_numbers(NumberReader& numbers, std::vector<ElasticFigures>& traces) {
+  traces.resize(numbers.next_count());
+  for (ElasticFigures& each : traces) {
+    Replayed& run = each.replayed;
+    study::take_numbers(numbers, run.jct_s);
+    for (double* number :
+         {&run.makespan_s, &run.held_gpu_s, &run.packed_gpu_s, &each.restarts, &each.matched})
+      *number = numbers.next();
+  }
+}
+
 /// The jobs of several traces as one; the makespan is the mean one.
 ElasticFigures together(const std::vector<ElasticFigures>& traces) {
   ElasticFigures all;
@@ -74,10 +96,12 @@ class ElasticExperiment {
 
   Result<std::vector<FigureRows>> run() {
     if (auto read = read_traces(); !read) return tl::unexpected(read.error());
-    for (const std::string& point : input_.experiment.points) {
+    for (RunName run; run.point < input_.experiment.points.size(); ++run.point) {
+      const std::string& point = input_.experiment.points[run.point];
       if (auto made = make_arms(point); !made) return tl::unexpected(made.error());
-      const auto figures = run_point(point);
+      const auto figures = run_point(point, run);
       if (!figures) return tl::unexpected(figures.error());
+      if (input_.runs.is_part()) continue;
       for (std::size_t trace = 0; trace < traces_.size(); ++trace)
         add_rows(point, input_.experiment.traces[trace].name,
                  [&](std::size_t arm, std::size_t k) { return (*figures)[arm][k][trace]; });
@@ -117,25 +141,37 @@ class ElasticExperiment {
     return {};
   }
 
-  /// All arms and traces under one perturbation.
-  Result<void> run_perturbation(std::size_t k, AllFigures& all) const {
+  /// All arms and traces under one perturbation: by arm, then by trace.
+  using ByArm = std::vector<std::vector<ElasticFigures>>;
+
+  Result<ByArm> run_perturbation(std::size_t k) const {
+    ByArm figures(arms_.size());
     for (std::size_t arm = 0; arm < arms_.size(); ++arm) {
       for (const ElasticInputs& trace : traces_) {
         const auto result = run_elastic(trace, arms_[arm].settings, arms_[arm].policy, k + 1);
         if (!result) return tl::unexpected(result.error());
-        all[arm][k].push_back(figures_of_run(*result));
+        figures[arm].push_back(figures_of_run(*result));
       }
     }
-    return {};
+    return figures;
   }
 
-  Result<AllFigures> run_point(const std::string& point) const {
+  Result<AllFigures> run_point(const std::string& point, const RunName& run) const {
     const std::size_t count = std::ranges::max(counts_);
     AllFigures all(arms_.size(), AllFigures::value_type(count));
     const settings::ShowProgress bar =
         input_.session.progress(fmt::format("{} {}", input_.experiment.name, point));
-    const auto ran = in_parallel(count, input_.threads, bar,
-                                 [&](std::size_t k) { return run_perturbation(k, all); });
+    const auto run_all = [&](std::size_t k) -> Result<void> {
+      RunName name = run;
+      name.perturbation = k;
+      auto figures = kept_or_made<ByArm>(input_.runs, name, [&] { return run_perturbation(k); });
+      if (!figures) return tl::unexpected(figures.error());
+      if (!*figures) return {};
+      for (std::size_t arm = 0; arm < arms_.size(); ++arm)
+        all[arm][k] = std::move((**figures)[arm]);
+      return {};
+    };
+    const auto ran = in_parallel(count, input_.threads, bar, run_all);
     if (!ran) return tl::unexpected(ran.error());
     return all;
   }
@@ -172,24 +208,8 @@ class ElasticExperiment {
         compared.push_back(compare(measured[host][k].replayed, measured[arm][k].replayed));
       std::ranges::copy(arm == 0 ? host_rows(base, compared) : arm_rows(base, compared),
                         std::back_inserter(rows));
-      if (arm != 0) add_bound(base, compared, rows);
       add_means(base, measured[arm], rows);
     }
-  }
-
-  /// How much longer the average JCT is at most, one-sided 95 %.
-  static void add_bound(const FigureRow& base, const std::vector<Figures>& compared,
-                        FigureRows& rows) {
-    std::vector<double> longer;
-    for (const Figures& each : compared)
-      longer.push_back(each[static_cast<std::size_t>(Figure::jct_s)] /
-                           each[static_cast<std::size_t>(Figure::host_jct_s)] -
-                       1);
-    constexpr double safe = 0.02;
-    FigureRow& row = rows.emplace_back(base);
-    row.figure = "longer95";
-    row.interval = {upper_bound(longer), std::nan(""), std::nan(""), longer.size()};
-    if (base.policy.contains("+sm")) row.note = row.interval.value <= safe ? "holds" : "exceeds";
   }
 
   static void add_means(const FigureRow& base, const std::vector<ElasticFigures>& measured,

@@ -11,6 +11,7 @@
 #include "settings/session.hpp"
 #include "study/experiment_file.hpp"
 #include "study/figures.hpp"
+#include "study/kept_runs.hpp"
 
 namespace schedmate::study {
 
@@ -19,12 +20,14 @@ struct EvaluationInput {
   const ExperimentFile& experiment;
   std::string command;  ///< that makes the rows
   int threads = 1;      ///< perturbations at the same time; the rows are the same
+  KeptRuns runs;
 };
 
 using FigureRows = std::vector<FigureRow>;
 
 /// What the first `counts[i]` perturbations give, for each i: rows in the order of the experiment's
-/// file (traces, points of the sweep, arms). Errors: of reading traces and making policies.
+/// file (traces, points of the sweep, arms); no rows where runs are made elsewhere. Errors: of
+/// reading traces and making policies.
 [[nodiscard]] Result<std::vector<FigureRows>> run_experiment(const EvaluationInput& input,
                                                              std::span<const std::size_t> counts);
 

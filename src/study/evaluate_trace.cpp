@@ -13,6 +13,7 @@
 #include "base/sha256.hpp"
 #include "settings/data_files.hpp"
 #include "study/like_trace.hpp"
+#include "trace/cluster_of_trace.hpp"
 
 namespace schedmate::study {
 namespace {
@@ -89,20 +90,10 @@ Result<LoadedTrace> load_trace(const ExperimentTrace& which) {
   if (!spec) return tl::unexpected(spec.error());
   auto trace = read_trace(*spec, {});
   if (!trace) return tl::unexpected(trace.error());
-  LoadedTrace loaded{std::move(*trace), {}};
-  if (!which.cluster.empty()) {
-    auto cluster = read_cluster(which.cluster);
-    if (!cluster) return tl::unexpected(cluster.error());
-    loaded.cluster = std::move(*cluster);
-  } else if (loaded.trace.cluster) {
-    loaded.cluster = *loaded.trace.cluster;
-  } else {
-    return fail(
-        ErrorCode::unsupported,
-        fmt::format("{} does not describe its cluster: set cluster = \"FILE\" for the trace",
-                    *spec));
-  }
-  return loaded;
+  auto cluster =
+      trace::cluster_of_trace(*trace, which.cluster, *spec, "set cluster = \"FILE\" for the trace");
+  if (!cluster) return tl::unexpected(cluster.error());
+  return LoadedTrace{std::move(*trace), std::move(*cluster)};
 }
 
 std::string unusual(const settings::Settings& settings, bool (*read)(std::string_view)) {

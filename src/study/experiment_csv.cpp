@@ -82,10 +82,16 @@ struct CsvRequest {
   const settings::Session& session;
   const ExperimentFile& experiment;
   const std::string& out;
+  Shard shard;
   [[nodiscard]] CsvPlaces places() const { return csv_places(experiment, out); }
-  [[nodiscard]] EvaluationInput input() const {
+  [[nodiscard]] EvaluationInput input(const RowsOrigin& origin) const {
+    constexpr std::size_t prefix = 12;
+    const std::string same = sha256(origin.inputs + origin.code).substr(0, prefix);
+    const RunCounts counts{origin.elastic ? 1 : experiment.traces.size(), experiment.points.size(),
+                           static_cast<std::size_t>(experiment.perturbations)};
     return {session, experiment, command_of(session, experiment, out),
-            static_cast<int>(session.settings.whole("threads"))};
+            static_cast<int>(session.settings.whole("threads")),
+            KeptRuns(fmt::format("{}/{}", places().runs, same), shard, counts)};
   }
 };
 
@@ -98,7 +104,7 @@ Result<bool> stands(const CsvRequest& request, const RowsOrigin& origin) {
   const bool current = state->standing == CsvStanding::current;
   if (state->standing != CsvStanding::earlier_code || manifest.sample.empty()) return current;
   const std::array counts{sample_size(request.experiment)};
-  const auto csvs = csvs_of(request.input(), origin.elastic, counts);
+  const auto csvs = csvs_of(request.input(origin), origin.elastic, counts);
   if (!csvs) return tl::unexpected(csvs.error());
   const std::string sample = sha256(csvs->front());
   if (manifest.sample != sample) return false;
@@ -113,7 +119,8 @@ Result<bool> stands(const CsvRequest& request, const RowsOrigin& origin) {
 CsvPlaces csv_places(const ExperimentFile& experiment, const std::string& out) {
   const fs::path folder(out);
   return {(folder / (experiment.name + ".csv")).string(),
-          (folder / (experiment.name + ".manifest")).string()};
+          (folder / (experiment.name + ".manifest")).string(),
+          (folder / (experiment.name + ".runs")).string()};
 }
 
 std::string command_of(const settings::Session& session, const ExperimentFile& experiment,
@@ -161,15 +168,19 @@ Result<CsvState> csv_state(const CsvPlaces& places, const RowsOrigin& origin) {
 Result<std::optional<std::size_t>> make_csv(const settings::Session& session,
                                             const ExperimentFile& experiment,
                                             const std::string& out) {
-  const CsvRequest request{session, experiment, out};
+  const CsvRequest request{session, experiment, out, {}};
   const auto origin = origin_of(session, experiment, out);
   if (!origin) return tl::unexpected(origin.error());
   const auto there = stands(request, *origin);
   if (!there) return tl::unexpected(there.error());
-  if (*there) return std::nullopt;
+  std::error_code left;  // what cannot be removed is in nobody's way
+  if (*there) {
+    fs::remove_all(request.places().runs, left);
+    return std::nullopt;
+  }
   const std::array counts{static_cast<std::size_t>(experiment.perturbations),
                           sample_size(experiment)};
-  const auto csvs = csvs_of(request.input(), origin->elastic, counts);
+  const auto csvs = csvs_of(request.input(*origin), origin->elastic, counts);
   if (!csvs) return tl::unexpected(csvs.error());
   const std::string& csv = (*csvs)[0];
   const Manifest manifest{origin->inputs, origin->code, sha256(csv), sha256((*csvs)[1]), {}};
@@ -177,7 +188,27 @@ Result<std::optional<std::size_t>> make_csv(const settings::Session& session,
   if (auto done = write_file(places.csv, csv); !done) return tl::unexpected(done.error());
   if (auto done = write_file(places.manifest, text_of(manifest)); !done)
     return tl::unexpected(done.error());
+  fs::remove_all(places.runs, left);
   return static_cast<std::size_t>(std::ranges::count(csv, '\n') - 1);
+}
+
+Result<ShardDone> make_shard(const settings::Session& session, const ExperimentFile& experiment,
+                             const std::string& out, Shard shard) {
+  const CsvRequest request{session, experiment, out, shard};
+  const auto origin = origin_of(session, experiment, out);
+  if (!origin) return tl::unexpected(origin.error());
+  const auto there = stands({session, experiment, out, {}}, *origin);
+  if (!there) return tl::unexpected(there.error());
+  const EvaluationInput input = request.input(*origin);
+  ShardDone done;
+  done.is_csv_there = *there;
+  done.all = input.runs.count();
+  done.runs = input.runs.own_count();
+  if (done.is_csv_there) return done;
+  const std::array counts{static_cast<std::size_t>(experiment.perturbations)};
+  const auto ran = csvs_of(input, origin->elastic, counts);
+  if (!ran) return tl::unexpected(ran.error());
+  return done;
 }
 
 }  // namespace schedmate::study

@@ -10,13 +10,15 @@
 
 #include "settings/session.hpp"
 #include "study/experiment_file.hpp"
+#include "study/kept_runs.hpp"
 
 namespace schedmate::study {
 
 struct CsvPlaces {
   std::string csv, manifest;
+  std::string runs;  ///< folder, while the CSV is not there
 };
-/// OUT/NAME.csv and OUT/NAME.manifest.
+/// OUT/NAME.csv, OUT/NAME.manifest and OUT/NAME.runs.
 [[nodiscard]] CsvPlaces csv_places(const ExperimentFile& experiment, const std::string& out);
 
 /// The command line that makes the rows again: settings that change them are in it, threads are
@@ -55,10 +57,21 @@ struct CsvState {
 [[nodiscard]] Result<CsvState> csv_state(const CsvPlaces& places, const RowsOrigin& origin);
 
 /// Makes the CSV unless it stands: current, or of earlier code whose first two perturbations come
-/// out the same now, which the manifest then keeps. Gives how many rows were written; none where it
-/// stands. Errors: of the inputs, the runs and the files.
+/// out the same now, which the manifest then keeps. Runs that were kept are not made again. Gives
+/// how many rows were written; none where it stands. Errors: of the inputs, the runs and the files.
 [[nodiscard]] Result<std::optional<std::size_t>> make_csv(const settings::Session& session,
                                                           const ExperimentFile& experiment,
                                                           const std::string& out);
+
+/// What a shard has done for an experiment.
+struct ShardDone {
+  std::size_t runs = 0;       ///< of this shard that are there now
+  std::size_t all = 0;        ///< of the experiment
+  bool is_csv_there = false;  ///< and current: nothing is to be done
+};
+/// Makes and keeps the runs of one shard. Errors: of the inputs, the runs and the files.
+[[nodiscard]] Result<ShardDone> make_shard(const settings::Session& session,
+                                           const ExperimentFile& experiment, const std::string& out,
+                                           Shard shard);
 
 }  // namespace schedmate::study

@@ -41,10 +41,10 @@ TEST_CASE("standard arms change the advice or what the Advisor sees, nothing els
     return *std::ranges::find(experiment.arms, label, &ExperimentArm::label);
   };
   CHECK(experiment.arms.front().label == "qssf");
-  CHECK(arm("sm.last_k").policy == "qssf+sm:estimate=gbdt,advice=last_k");
+  CHECK(arm("sm.last_k").policy == "qssf+sm:estimate=gbdt,advice=last_k:use");
   CHECK(arm("sm.oracle").policy == "qssf+sm:estimate=gbdt,advice=oracle:use,shrink=false");
-  CHECK(arm("sm.metadata").policy == arm("sm").policy);
-  CHECK(arm("sm.metadata").settings.at("workload_shuffle") == "metadata");
+  CHECK(arm("sm.own").policy == arm("sm").policy);
+  CHECK(arm("sm.own").settings.at("workload_shuffle") == "own");
   CHECK(arm("sm.all").settings.at("workload_shuffle") == "all");
 }
 

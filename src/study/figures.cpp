@@ -26,8 +26,7 @@ double mean_of(const std::vector<double>& values) {
 
 /// JCTs of the jobs that finished in both.
 struct PairedJcts {
-  std::vector<double> host, arm, ratios;
-  double log_sum = 0;
+  std::vector<double> host, arm, ratios, duration;
 };
 
 PairedJcts finished_in_both(const Replayed& host, const Replayed& arm) {
@@ -37,7 +36,7 @@ PairedJcts finished_in_both(const Replayed& host, const Replayed& arm) {
     both.host.push_back(host.jct_s[row]);
     both.arm.push_back(arm.jct_s[row]);
     both.ratios.push_back(arm.jct_s[row] / host.jct_s[row]);
-    both.log_sum += std::log(both.ratios.back());
+    if (!host.duration_s.empty()) both.duration.push_back(host.duration_s[row]);
   }
   return both;
 }
@@ -52,6 +51,33 @@ FigureRow row_of(const FigureRow& base, Figure which, std::span<const Figures> p
 /// The bound is a promise of SchedMate's arms alone.
 bool takes_advice(std::string_view policy) {
   return policy.contains("+sm") || policy.contains("+fh") || policy.contains("advice=");
+}
+
+/// `slower`: ln of how many times longer than the host, by perturbation.
+FigureRow verdict(const FigureRow& base, std::string_view figure,
+                  const std::vector<double>& slower) {
+  FigureRow row = base;
+  row.figure = figure;
+  row.interval = {upper_bound(slower), std::nan(""), std::nan(""), slower.size()};
+  if (takes_advice(base.policy))
+    row.note = row.interval.value <= std::log1p(safe_slowdown) ? "holds" : "exceeds";
+  return row;
+}
+
+/// Of the time that zero waiting and no sharing would save.
+FigureRow bound_share(const FigureRow& base, std::span<const Figures> perturbations) {
+  const auto host = column(perturbations, Figure::host_jct_s);
+  const auto bound = column(perturbations, Figure::bound);
+  auto saved = column(perturbations, Figure::jct_s);
+  std::vector<double> at_most;
+  for (std::size_t i = 0; i < host.size(); ++i) {
+    saved[i] = host[i] - saved[i];
+    at_most.push_back(host[i] - host[i] / bound[i]);
+  }
+  FigureRow row = base;
+  row.figure = "bound_share";
+  row.interval = ratio_interval({saved, at_most}, 1);
+  return row;
 }
 
 std::string number(double value) { return std::isnan(value) ? "" : fmt::format("{:.6g}", value); }
@@ -73,10 +99,13 @@ Figures compare(const Replayed& host, const Replayed& arm) {
   PairedJcts both = finished_in_both(host, arm);
   const auto jobs = static_cast<double>(both.arm.size());
   Figures figures{};
-  of(figures, Figure::ln_ratio) = both.log_sum / jobs;
+  double log_sum = 0;
+  for (const double ratio : both.ratios) log_sum += std::log(ratio);
+  of(figures, Figure::ln_ratio) = log_sum / jobs;
   of(figures, Figure::jct_s) = mean_of(both.arm);
   of(figures, Figure::host_jct_s) = mean_of(both.host);
   of(figures, Figure::jct_ratio) = mean_of(both.host) / mean_of(both.arm);
+  of(figures, Figure::bound) = mean_of(both.host) / mean_of(both.duration);
   std::ranges::sort(both.arm);
   std::ranges::sort(both.ratios);
   of(figures, Figure::jct_p50_s) = quantile(both.arm, 0.5);
@@ -106,12 +135,15 @@ std::vector<FigureRow> arm_rows(const FigureRow& base, std::span<const Figures> 
   std::vector<FigureRow> rows;
   for (std::size_t i = 0; i < figure_count; ++i)
     rows.push_back(row_of(base, static_cast<Figure>(i), perturbations));
-  const auto ratios = column(perturbations, Figure::ln_ratio);
-  const double bound = upper_bound(ratios);
-  FigureRow& last = rows.emplace_back(base);
-  last.figure = "upper95";
-  last.interval = {bound, std::nan(""), std::nan(""), ratios.size()};
-  if (takes_advice(base.policy)) last.note = bound <= safe_ln_ratio ? "holds" : "exceeds";
+  rows.push_back(bound_share(base, perturbations));
+  std::erase_if(rows, [](const FigureRow& row) {
+    return row.figure.starts_with("bound") && std::isnan(row.interval.value);
+  });
+  rows.push_back(verdict(base, "upper95", column(perturbations, Figure::ln_ratio)));
+  std::vector<double> longer = column(perturbations, Figure::jct_ratio);
+  for (double& ratio : longer) ratio = -std::log(ratio);
+  rows.push_back(verdict(base, "longer95", longer));
+  rows.back().interval.value = std::expm1(rows.back().interval.value);
   return rows;
 }
 

@@ -14,12 +14,13 @@
 
 namespace schedmate::study {
 
-/// What one replay says of the jobs that count, in the order of the unperturbed trace. A job
-/// completion time (JCT) is end - submission, at least 1 s, and NaN for a job that did not finish.
+/// What one replay says of the jobs that count, in the order of the trace. A job completion time
+/// (JCT) is end - submission, at least 1 s, and NaN for a job that did not finish.
 struct Replayed {
   std::vector<double> jct_s;
-  double makespan_s = 0;    ///< last end - first submission, of the jobs that count
-  double held_gpu_s = 0;    ///< by the jobs that count, GPU seconds
+  std::vector<double> duration_s;  ///< of the same jobs, alone and at once; empty if not known
+  double makespan_s = 0;           ///< last end - first submission, of the jobs that count
+  double held_gpu_s = 0;           ///< by the jobs that count, GPU seconds
   double packed_gpu_s = 0;  ///< of them on GPUs that were another job's (the newcomers' share)
 };
 
@@ -29,6 +30,7 @@ enum class Figure : std::uint8_t {
   jct_ratio,     ///< mean JCT host / mean JCT arm, "x" of the paper's Figure 12d
   jct_s,         ///< mean of the arm
   host_jct_s,    ///< mean of the host
+  bound,         ///< mean JCT host / mean duration: no jct_ratio is above it; NaN if not known
   jct_p50_s,     ///< of the arm, nearest rank
   jct_p99_s,     ///< likewise
   ratio_p50,     ///< of JCT arm / JCT host over jobs
@@ -42,8 +44,8 @@ enum class Figure : std::uint8_t {
 };
 inline constexpr auto figure_count = static_cast<std::size_t>(Figure::count);
 inline constexpr std::array<std::string_view, figure_count> figure_names{
-    "ln_ratio",  "jct_ratio", "jct_s",      "host_jct_s",   "jct_p50_s", "jct_p99_s", "ratio_p50",
-    "ratio_p99", "slowed_2x", "makespan_s", "packed_share", "jobs",      "unfinished"};
+    "ln_ratio",  "jct_ratio", "jct_s",     "host_jct_s", "bound",        "jct_p50_s", "jct_p99_s",
+    "ratio_p50", "ratio_p99", "slowed_2x", "makespan_s", "packed_share", "jobs",      "unfinished"};
 
 using Figures = std::array<double, figure_count>;  ///< by Figure
 
@@ -59,16 +61,18 @@ struct FigureRow {
   std::string command;  ///< that makes this row
 };
 
-/// `upper95` of ln_ratio is at most this in a safe arm: nobody waits over 2 % longer on average.
-inline constexpr double safe_ln_ratio = 0.01980262729617973;  // ln 1.02
+/// A safe arm is at most this much slower, in the geometric mean (`upper95` is of ln_ratio) and in
+/// the average JCT (`longer95`).
+inline constexpr double safe_slowdown = 0.02;
 /// The oracle's gain needs a lower 95 % limit above this, else there is no head-room.
 inline constexpr double least_head_room = 0.01980262729617973;
 
 /// Rows of the host itself: what does not compare it with anything.
 [[nodiscard]] std::vector<FigureRow> host_rows(const FigureRow& base,
                                                std::span<const Figures> perturbations);
-/// Rows of one arm: every Figure, then `upper95`, with its verdict when the arm takes advice.
-/// `base` has the names.
+/// Rows of one arm: every Figure, `bound_share` (of what zero waiting and no sharing would save,
+/// bootstrap over perturbations), then `upper95` and `longer95`, with their verdicts when the arm
+/// takes advice. `base` has the names.
 [[nodiscard]] std::vector<FigureRow> arm_rows(const FigureRow& base,
                                               std::span<const Figures> perturbations);
 /// Share of the oracle's gain: sum ln(host/arm) / sum ln(host/oracle), bootstrap over

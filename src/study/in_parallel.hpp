@@ -5,9 +5,8 @@
 #include <mutex>
 #include <optional>
 #include <schedmate/result.hpp>
-#include <thread>
-#include <vector>
 
+#include "base/threads.hpp"
 #include "settings/progress.hpp"
 
 namespace schedmate::study {
@@ -21,7 +20,7 @@ Result<void> in_parallel(std::size_t count, std::int64_t threads, const settings
   std::atomic<std::size_t> finished = 0;
   std::mutex mutex;
   std::optional<Error> error;
-  const auto take_turns = [&] {
+  run_on_threads(threads, [&](std::int64_t /*number*/) {
     for (std::size_t i = next++; i < count; i = next++) {
       if (const Result<void> done = work(i); !done) {
         const std::scoped_lock lock(mutex);
@@ -31,12 +30,7 @@ Result<void> in_parallel(std::size_t count, std::int64_t threads, const settings
       }
       bar(static_cast<double>(++finished) / static_cast<double>(count));
     }
-  };
-  {
-    std::vector<std::jthread> helpers;
-    for (std::int64_t i = 1; i < threads; ++i) helpers.emplace_back(take_turns);
-    take_turns();
-  }
+  });
   if (error) return tl::unexpected(*error);
   return {};
 }

@@ -27,14 +27,6 @@ bool is_file_name(std::string_view label) {
          std::ranges::all_of(label, allowed);
 }
 
-std::vector<std::string_view> all_policies() {
-  std::vector<std::string_view> names;
-  for (const PolicyRow& row : policy_rows()) names.push_back(row.name);
-  for (const elastic::ElasticPolicyRow& row : elastic::elastic_policy_rows())
-    if (std::ranges::find(names, row.name) == names.end()) names.push_back(row.name);
-  return names;
-}
-
 Result<void> check_name(std::string_view name, std::span<const std::string_view> names) {
   if (std::ranges::find(names, name) != names.end()) return {};
   return fail(ErrorCode::not_found, unknown_name("policy", name, names));
@@ -73,8 +65,16 @@ Result<void> take_options(std::string_view list, PolicySpec& spec) {
 
 }  // namespace
 
+std::vector<std::string_view> policy_names() {
+  std::vector<std::string_view> names;
+  for (const PolicyRow& row : policy_rows()) names.push_back(row.name);
+  for (const elastic::ElasticPolicyRow& row : elastic::elastic_policy_rows())
+    if (std::ranges::find(names, row.name) == names.end()) names.push_back(row.name);
+  return names;
+}
+
 Result<PolicySpec> parse_policy(std::string_view text) {
-  return parse_policy(text, all_policies());
+  return parse_policy(text, policy_names());
 }
 
 Result<PolicySpec> parse_policy(std::string_view text, std::span<const std::string_view> names) {
@@ -98,7 +98,7 @@ Result<PolicySpec> parse_policy(std::string_view text, std::span<const std::stri
 }
 
 Result<std::vector<PolicySpec>> parse_policies(std::span<const std::string> texts) {
-  return parse_policies(texts, all_policies());
+  return parse_policies(texts, policy_names());
 }
 
 Result<std::vector<PolicySpec>> parse_policies(std::span<const std::string> texts,

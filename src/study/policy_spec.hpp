@@ -20,6 +20,9 @@ struct PolicySpec {
   std::map<std::string, std::string, std::less<>> options;
 };
 
+/// Of all policies, elastic ones too.
+[[nodiscard]] std::vector<std::string_view> policy_names();
+
 /// Of any policy, elastic ones too. Errors: not_found for an unknown one; unsupported for a text of
 /// another form.
 [[nodiscard]] Result<PolicySpec> parse_policy(std::string_view text);

@@ -43,8 +43,9 @@ void describe_workload(const TraceWorkload* made, const settings::Settings& sett
   if (!invented) return;
   label.settings.emplace_back("workload", made->recipe);
   label.settings.emplace_back("workload_sha256", made->workload.fingerprint);
-  for (const char* key : {"workload_cut", "workload_shuffle", "workload_errors_pct",
-                          "workload_noise_pct", "workload_packed_gpus", "interference_pct"})
+  for (const char* key :
+       {"workload_cut", "workload_length_pct", "workload_shuffle", "workload_errors_pct",
+        "workload_noise_pct", "workload_packed_gpus", "interference_pct"})
     label.settings.emplace_back(key, settings.text(key));
 }
 
@@ -111,24 +112,45 @@ tl::unexpected<Error> of_policy(const PolicySpec& policy, const Error& error) {
   return fail(error.code, fmt::format("policy {}: {}", policy.text, error.message));
 }
 
+tl::unexpected<Error> no_shuffle(const PolicySpec& policy) {
+  return of_policy(
+      policy, {ErrorCode::unsupported,
+               "workload_shuffle exchanges what is invented; this trace has tables of its own, "
+               "and says itself what its jobs are"});
+}
+
+Result<Scheduler> scheduler_of(const ReplayInput& input, const PolicySpec& policy) {
+  const settings::Settings& settings = input.session.settings;
+  PolicyOptions options(policy.options);
+  if (const Scheduler* own = input.own.find(policy.name); own != nullptr)
+    return with_options(policy.name, *own, std::move(options));
+  const auto seed = static_cast<std::uint64_t>(settings.whole("seed"));
+  return make_scheduler(policy.name,
+                        {input.cluster, settings.defects(), seed, forecast_of(input.trace)},
+                        std::move(options));
+}
+
 Result<Parts> make_parts(const ReplayInput& input, const PolicySpec& policy) {
   const settings::Settings& settings = input.session.settings;
   if (auto ok = check_costs(settings, input.trace); !ok) return tl::unexpected(ok.error());
   const auto seed = static_cast<std::uint64_t>(settings.whole("seed"));
-  auto scheduler = make_scheduler(
-      policy.name, {input.cluster, settings.defects(), seed, forecast_of(input.trace)},
-      PolicyOptions(policy.options));
+  auto scheduler = scheduler_of(input, policy);
   if (!scheduler) return of_policy(policy, scheduler.error());
   Parts parts{std::move(*scheduler), policy.estimator, {}, nullptr};
   if (parts.estimator_spec.empty()) parts.estimator_spec = parts.scheduler.estimator;
-  if (parts.scheduler.packs || reads_metadata(parts.estimator_spec) ||
-      reads_metadata(parts.scheduler.advice)) {
+  const bool reads = reads_metadata(parts.estimator_spec) || reads_metadata(parts.scheduler.advice);
+  if (parts.scheduler.packs || reads) {
     const auto workload = input.workloads.get(parts.scheduler.packs);
     if (!workload) return tl::unexpected(workload.error());
     parts.workload = *workload;
+    if (reads && parts.workload == nullptr) {
+      if (settings.text("workload_shuffle") != "none") return no_shuffle(policy);
+      parts.workload = input.workloads.of_profiles();
+    }
   }
-  auto estimator = make_estimator(parts.scheduler, parts.estimator_spec,
-                                  estimator_input(input.trace, seed, parts.workload));
+  EstimatorInput made_of = estimator_input(input.trace, seed, parts.workload);
+  made_of.own = input.own.estimators;
+  auto estimator = make_estimator(parts.scheduler, parts.estimator_spec, made_of);
   if (!estimator) return of_policy(policy, estimator.error());
   parts.estimator = std::move(*estimator);
   return parts;
@@ -230,6 +252,12 @@ Result<void> check_policy(const ReplayInput& input, const PolicySpec& policy) {
   return make_parts(input, policy).map([](const Parts&) {});
 }
 
+Result<PolicyEstimates> estimates_of(const ReplayInput& input, const PolicySpec& policy) {
+  return make_parts(input, policy).map([](Parts&& parts) {
+    return PolicyEstimates{std::move(parts.estimator), parts.workload};
+  });
+}
+
 Result<Replay> replay(const ReplayInput& input, const PolicySpec& policy) {
   const settings::Settings& settings = input.session.settings;
   RunLabel label = describe(settings, policy);
@@ -256,8 +284,10 @@ Result<Replay> replay(const ReplayInput& input, const PolicySpec& policy) {
   if (label.takes_advice) parts->estimator = noting(std::move(parts->estimator), *parts, advised);
   SimOptions options = options_of(settings, label, std::move(parts->estimator));
   options.seed = label.seed + input.draw;
+  if (!input.own.empty()) options.threads = 1;
   label.attempt_columns = parts->scheduler.packs || options.costs.failures.gpu_hours > 0;
-  if (settings.flag("cost.warm_up") && parts->scheduler.profiler && parts->workload != nullptr) {
+  if (settings.flag("cost.warm_up") && parts->scheduler.profiler && parts->workload != nullptr &&
+      parts->workload->workload.tables != nullptr) {
     options.costs.seen_profiles =
         seen_while_warming_up(parts->workload->workload, parts->scheduler.profiler->time);
   }

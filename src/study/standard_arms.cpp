@@ -25,9 +25,9 @@ ExperimentArm shuffled(const ExperimentArm& arm, std::string_view suffix, std::s
 }  // namespace
 
 std::vector<ExperimentArm> standard_arms(const ExperimentArm& arm) {
-  return {arm, with(arm, ".last_k", "advice=last_k"),
-          with(arm, ".oracle", "advice=oracle:use,shrink=false"),
-          shuffled(arm, ".metadata", "metadata"), shuffled(arm, ".all", "all")};
+  return {arm, with(arm, ".last_k", "advice=last_k:use"),
+          with(arm, ".oracle", "advice=oracle:use,shrink=false"), shuffled(arm, ".own", "own"),
+          shuffled(arm, ".all", "all")};
 }
 
 std::string oracle_of(const std::string& label) {

@@ -10,9 +10,10 @@
 
 namespace schedmate::study {
 
-/// The arm itself, then as LABEL.last_k (a mean of the user's last jobs instead of the Advisor),
-/// LABEL.oracle (true durations, counted in full), LABEL.metadata and LABEL.all (controls: what
-/// the Advisor sees is exchanged among jobs of equal GPU count).
+/// The arm itself, then as LABEL.last_k (the mean duration and GPU use of the user's last jobs
+/// instead of the Advisor: nothing is read), LABEL.oracle (true durations, counted in full),
+/// LABEL.own and LABEL.all (controls: what the Advisor sees is exchanged among a user's jobs, or
+/// among all jobs, of equal GPU count).
 [[nodiscard]] std::vector<ExperimentArm> standard_arms(const ExperimentArm& arm);
 
 /// LABEL.oracle of any of them.

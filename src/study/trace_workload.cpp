@@ -52,8 +52,10 @@ Result<std::shared_ptr<const TraceWorkload>> make_trace_workload(const settings:
   const std::string shuffle = settings.text("workload_shuffle");
   if (shuffle == "metadata") options.shuffle = MetadataShuffle::metadata;
   if (shuffle == "all") options.shuffle = MetadataShuffle::all;
+  if (shuffle == "own") options.shuffle = MetadataShuffle::own;
   options.errors = share("workload_errors_pct");
   options.noise = share("workload_noise_pct");
+  options.length_share = share("workload_length_pct");
   options.interference = share("interference_pct");
   options.packed_gpus = static_cast<int>(settings.whole("workload_packed_gpus"));
   auto workload = make_workload(trace, files->parts(), options);
@@ -83,6 +85,13 @@ Result<const TraceWorkload*> WorkloadOnDemand::get(bool profiles) {
   return made_.get();
 }
 
+const TraceWorkload* WorkloadOnDemand::of_profiles() {
+  if (trace_->packing == nullptr) return nullptr;
+  if (of_profiles_ == nullptr)
+    of_profiles_ = std::make_shared<TraceWorkload>("", workload_of_profiles(*trace_));
+  return of_profiles_.get();
+}
+
 EstimatorInput estimator_input(const Trace& trace, std::uint64_t seed, const TraceWorkload* made) {
   EstimatorInput input{.seed = seed};
   if (made == nullptr) {
@@ -98,14 +107,16 @@ EstimatorInput estimator_input(const Trace& trace, std::uint64_t seed, const Tra
   return input;
 }
 
-ScopedProfiles::ScopedProfiles(Trace& trace, const Workload& workload) : trace_(trace) {
-  if (workload.tables == nullptr) return;
+ScopedProfiles::ScopedProfiles(Trace& trace, const Workload& workload)
+    : trace_(trace), made_(workload.tables != nullptr) {
+  if (!made_) return;
   for (std::size_t row = 0; row < trace.jobs.size(); ++row)
     trace.jobs[row].profile = workload.profile_of_row[row];
   trace.packing = workload.tables;
 }
 
 ScopedProfiles::~ScopedProfiles() {
+  if (!made_) return;
   trace_.packing = nullptr;
   for (Job& job : trace_.jobs) job.profile = no_index;
 }

@@ -48,15 +48,18 @@ class WorkloadOnDemand {
                    std::vector<JobPlace> reported_places)
       : settings_(&settings), trace_(&trace), reported_places_(std::move(reported_places)) {}
   /// One that is there already, or null for a trace with tables of its own.
-  explicit WorkloadOnDemand(std::shared_ptr<const TraceWorkload> made) : made_(std::move(made)) {}
+  WorkloadOnDemand(const Trace& trace, std::shared_ptr<const TraceWorkload> made)
+      : trace_(&trace), made_(std::move(made)) {}
   /// Null for a trace with tables of its own. `profiles`: whether they are needed.
   [[nodiscard]] Result<const TraceWorkload*> get(bool profiles);
+  /// What a trace with tables of its own says of its jobs; null for another trace.
+  [[nodiscard]] const TraceWorkload* of_profiles();
 
  private:
   const settings::Settings* settings_ = nullptr;
   const Trace* trace_ = nullptr;
   std::vector<JobPlace> reported_places_;
-  std::shared_ptr<const TraceWorkload> made_, reported_only_;
+  std::shared_ptr<const TraceWorkload> made_, reported_only_, of_profiles_;
 };
 
 /// The profiles of a workload in a trace, as long as this lives. Policies that need none replay the
@@ -72,6 +75,7 @@ class ScopedProfiles {
 
  private:
   Trace& trace_;
+  bool made_;
 };
 
 /// What a profiler that runs each job for `time` sees of the workload's profiles: nothing of the

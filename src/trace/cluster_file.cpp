@@ -8,6 +8,7 @@
 
 #include "base/table_reader.hpp"
 #include "trace/builder.hpp"
+#include "trace/cluster_of_trace.hpp"
 #include "trace/readers.hpp"
 
 namespace schedmate {
@@ -57,6 +58,14 @@ Result<ClusterSpec> read_cluster(const std::string& path) {
   const auto text = read_file(path);
   if (!text) return tl::unexpected(text.error());
   return trace::parse_cluster(*text, path);
+}
+
+Result<ClusterSpec> trace::cluster_of_trace(const Trace& trace, const std::string& file,
+                                            std::string_view name, std::string_view mend) {
+  if (!file.empty()) return read_cluster(file);
+  if (trace.cluster) return *trace.cluster;
+  return fail(ErrorCode::unsupported,
+              fmt::format("{} does not describe its cluster: {}", name, mend));
 }
 
 }  // namespace schedmate

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/support/places.hpp"
+#include "trace/cluster_of_trace.hpp"
 #include "trace/readers.hpp"
 
 namespace schedmate::trace {
@@ -29,6 +30,19 @@ TEST_CASE("a VC takes the settings at the top unless it has its own") {
   CHECK(large.nodes == 10);
   CHECK(large.gpu_memory_mib == 81'920);
   CHECK(large.round == Seconds(60));
+}
+
+TEST_CASE("a file goes before the cluster of the trace, and without both the way out is said") {
+  Trace trace;
+  const auto none = cluster_of_trace(trace, "", "helios:jobs.csv", "give one");
+  CHECK(none.error().code == ErrorCode::unsupported);
+  CHECK(none.error().message == "helios:jobs.csv does not describe its cluster: give one");
+  trace.cluster.emplace().partitions.emplace_back().name = "own";
+  CHECK(cluster_of_trace(trace, "", "t", "").value().partitions.front().name == "own");
+  CHECK(cluster_of_trace(trace, fixtures + "clusters/mixed.toml", "t", "")
+            .value()
+            .partitions.front()
+            .name == "small");
 }
 
 TEST_CASE("without VCs the cluster is one partition") {

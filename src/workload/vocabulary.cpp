@@ -23,31 +23,32 @@ std::string scale_of(double params_m) {
 
 }  // namespace
 
+std::uint16_t ValueNumbers::add(FieldId field, FactValue value) {
+  std::vector<FactValue>& values = values_[index_of(field)];
+  auto& index = index_[index_of(field)];
+  const std::string text = value_text(value);
+  if (const auto found = index.find(text); found != index.end()) return found->second;
+  if (values.size() == std::numeric_limits<std::uint16_t>::max()) return 0;
+  values.push_back(std::move(value));
+  return index[text] = static_cast<std::uint16_t>(values.size());
+}
+
 Vocabulary::Vocabulary(const Recipe& recipe, const Trace& trace) {
-  not_distributed_ = add(FieldId::distributed, std::string("none"));
+  not_distributed_ = numbers_.add(FieldId::distributed, std::string("none"));
   for (const RecipeModel& model : recipe.models) add_model(model);
   std::set<std::int32_t> counts;
   for (const Job& job : trace.jobs) counts.insert(job.gpus);
   for (const std::int32_t gpus : counts) {
-    // A trace with more GPU counts than codes leaves the rest unknown.
-    if (gpus_.size() == std::numeric_limits<std::uint16_t>::max()) break;
     const std::int64_t nodes = (std::int64_t{gpus} + gpus_per_node - 1) / gpus_per_node;
-    gpus_[gpus] = {add(FieldId::gpus, std::int64_t{gpus}), add(FieldId::nodes, nodes)};
+    gpus_[gpus] = {numbers_.add(FieldId::gpus, std::int64_t{gpus}),
+                   numbers_.add(FieldId::nodes, nodes)};
   }
-}
-
-std::uint16_t Vocabulary::add(FieldId field, FactValue value) {
-  const std::size_t at = index_of(field);
-  const auto next = static_cast<std::uint16_t>(values_[at].size() + 1);
-  const auto [place, fresh] = index_[at].try_emplace(value_text(value), next);
-  if (fresh) values_[at].push_back(std::move(value));
-  return place->second;
 }
 
 void Vocabulary::add_model(const RecipeModel& model) {
   ModelCodes codes;
   const auto fix = [&](FieldId field, FactValue value) {
-    codes.fixed[index_of(field)] = add(field, std::move(value));
+    codes.fixed[index_of(field)] = numbers_.add(field, std::move(value));
   };
   fix(FieldId::model_name, model.name);
   fix(FieldId::model_family, model.family);
@@ -60,17 +61,17 @@ void Vocabulary::add_model(const RecipeModel& model) {
   fix(FieldId::pretrained, model.pretrained);
   if (model.sequence_length > 0) fix(FieldId::sequence_length, model.sequence_length);
   if (!model.resolution.empty()) fix(FieldId::resolution, model.resolution);
-  codes.distributed = add(FieldId::distributed, model.distributed);
+  codes.distributed = numbers_.add(FieldId::distributed, model.distributed);
   for (const int batch : model.batch)
-    codes.batch.push_back(add(FieldId::batch_size, std::int64_t{batch}));
+    codes.batch.push_back(numbers_.add(FieldId::batch_size, std::int64_t{batch}));
   for (const std::string& each : model.precision)
-    codes.precision.push_back(add(FieldId::precision, each));
+    codes.precision.push_back(numbers_.add(FieldId::precision, each));
   for (const std::string& each : model.optimizer)
-    codes.optimizer.push_back(add(FieldId::optimizer, each));
+    codes.optimizer.push_back(numbers_.add(FieldId::optimizer, each));
   for (const double rate : model.learning_rate)
-    codes.learning_rate.push_back(add(FieldId::learning_rate, rate));
+    codes.learning_rate.push_back(numbers_.add(FieldId::learning_rate, rate));
   for (const double amount : model.length)
-    codes.length.push_back(add(FieldId::length, Length{amount, model.length_unit}));
+    codes.length.push_back(numbers_.add(FieldId::length, Length{amount, model.length_unit}));
   models_.push_back(std::move(codes));
 }
 

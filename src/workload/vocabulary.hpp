@@ -41,6 +41,18 @@ struct DrawnModel {
   bool operator==(const DrawnModel&) const = default;
 };
 
+/// Numbers for the values of each field, as they come: 1, 2, ... What has no room left has 0, as
+/// if it were unknown.
+class ValueNumbers {
+ public:
+  std::uint16_t add(FieldId field, FactValue value);
+  [[nodiscard]] const FactVocabulary& values() const { return values_; }
+
+ private:
+  FactVocabulary values_;
+  std::array<std::map<std::string, std::uint16_t>, workload_fields.size()> index_;
+};
+
 class Vocabulary {
  public:
   /// All values of the recipe, and the GPU and node counts of the trace's jobs.
@@ -48,11 +60,10 @@ class Vocabulary {
 
   /// The true facts of a job.
   [[nodiscard]] FactCodes codes(const DrawnModel& drawn, std::int32_t gpus) const;
-  [[nodiscard]] std::size_t size(std::size_t field) const { return values_[field].size(); }
-  [[nodiscard]] const FactVocabulary& values() const { return values_; }
+  [[nodiscard]] std::size_t size(std::size_t field) const { return values()[field].size(); }
+  [[nodiscard]] const FactVocabulary& values() const { return numbers_.values(); }
 
  private:
-  std::uint16_t add(FieldId field, FactValue value);
   void add_model(const RecipeModel& model);
 
   /// Codes of one model's values.
@@ -61,8 +72,7 @@ class Vocabulary {
     std::uint16_t distributed = 0;
     std::vector<std::uint16_t> batch, precision, optimizer, learning_rate, length;
   };
-  FactVocabulary values_;
-  std::array<std::map<std::string, std::uint16_t>, workload_fields.size()> index_;
+  ValueNumbers numbers_;
   std::vector<ModelCodes> models_;
   std::map<std::int32_t, std::pair<std::uint16_t, std::uint16_t>> gpus_;  ///< GPUs -> GPUs, nodes
   std::uint16_t not_distributed_ = 0;

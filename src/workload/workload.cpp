@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <schedmate/workload.hpp>
+#include <tuple>
 #include <unordered_map>
 
 #include "base/check.hpp"
@@ -15,6 +16,7 @@
 #include "base/sha256.hpp"
 #include "workload/extraction_noise.hpp"
 #include "workload/interference.hpp"
+#include "workload/lengths.hpp"
 #include "workload/submissions.hpp"
 
 namespace schedmate {
@@ -61,6 +63,8 @@ Result<void> check(const WorkloadOptions& options) {
     return wrong("interference", options.interference, factor);
   if (!(options.noise >= 0 && options.noise <= 1))
     return wrong("noise", options.noise, "a share from 0 to 1");
+  if (!(options.length_share >= 0 && options.length_share <= 1))
+    return wrong("length_share", options.length_share, "a share from 0 to 1");
   if (options.packed_gpus < 0)
     return wrong("packed_gpus", options.packed_gpus, "a whole number of at least 0");
   return {};
@@ -69,6 +73,14 @@ Result<void> check(const WorkloadOptions& options) {
 PlaceCode place_of(const Job& job, std::uint32_t project, const workload::DrawnSubmission& drawn) {
   return {job.user,  project, drawn.profile, drawn.model.length, drawn.model.learning_rate,
           drawn.seed};
+}
+
+/// The recipe, with lengths that durations have a part in where they are to.
+Recipe recipe_of(const WorkloadParts& parts, const WorkloadOptions& options) {
+  Recipe recipe = parts.recipe;
+  if (options.length_share > 0)
+    for (RecipeModel& model : recipe.models) model.length = workload::length_grid();
+  return recipe;
 }
 
 void fill_rows(const Trace& trace, const WorkloadParts& parts, const WorkloadOptions& options,
@@ -84,10 +96,15 @@ void fill_rows(const Trace& trace, const WorkloadParts& parts, const WorkloadOpt
     std::uint32_t facts = no_index;
   };
   std::vector<LastRead> last;
+  std::vector<std::uint16_t> lengths;
+  if (options.length_share > 0)
+    lengths =
+        workload::draw_lengths(trace, workload.template_of_row, options.length_share, options.seed);
   for (std::size_t row = 0; row < trace.jobs.size(); ++row) {
     const Job& job = trace.jobs[row];
     const std::uint32_t project = workload.template_of_row[row];
-    const workload::DrawnSubmission& drawn = submissions.next(project, job.gpus);
+    workload::DrawnSubmission drawn = submissions.next(project, job.gpus);
+    if (!lengths.empty()) drawn.model.length = lengths[row];
     if (project >= last.size()) last.resize(project + 1);
     LastRead& before = last[project];
     if (before.facts == no_index || before.drawn != drawn.model) {
@@ -101,19 +118,23 @@ void fill_rows(const Trace& trace, const WorkloadParts& parts, const WorkloadOpt
   workload.vocabulary = vocabulary.values();
 }
 
-/// Exchanges what is seen among rows of as many GPUs.
+/// Exchanges what is seen among rows of as many GPUs, or those of one user and VC.
 void shuffle(const Trace& trace, const WorkloadOptions& options, Workload& workload) {
-  std::map<std::int32_t, std::vector<std::size_t>> classes;
-  for (std::size_t row = 0; row < trace.jobs.size(); ++row)
-    classes[trace.jobs[row].gpus].push_back(row);
+  using Class = std::tuple<std::int32_t, std::uint32_t, std::uint32_t>;
+  std::map<Class, std::vector<std::size_t>> classes;
+  for (std::size_t row = 0; row < trace.jobs.size(); ++row) {
+    const Job& job = trace.jobs[row];
+    const bool own = options.shuffle == MetadataShuffle::own;
+    classes[own ? Class(job.gpus, job.user, job.vc) : Class(job.gpus, 0, 0)].push_back(row);
+  }
   Random random(mix(options.seed ^ shuffle_salt));
-  for (const auto& [gpus, rows] : classes) {
+  for (const auto& [which, rows] : classes) {
     for (std::size_t left = rows.size(); left > 1; --left) {
       const std::size_t one = rows[left - 1];
       const std::size_t two =
           rows[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(left)))];
       std::swap(workload.facts_of_row[one], workload.facts_of_row[two]);
-      if (options.shuffle == MetadataShuffle::all)
+      if (options.shuffle != MetadataShuffle::metadata)
         std::swap(workload.place_of_row[one], workload.place_of_row[two]);
     }
   }
@@ -136,16 +157,17 @@ bool may_meet(const Workload& workload, std::uint32_t one, std::uint32_t two) {
 Result<Workload> make_workload(const Trace& trace, const WorkloadParts& parts,
                                const WorkloadOptions& options) {
   if (const auto ok = check(options); !ok) return tl::unexpected(ok.error());
+  const Recipe recipe = recipe_of(parts, options);
   Workload workload;
-  PackingTables tables = packing_tables(parts.recipe, parts.interference, options.interference);
+  PackingTables tables = packing_tables(recipe, parts.interference, options.interference);
   if (options.packed_gpus > 0)
     for (Profile& each : tables.profiles) each.packed_gpus = options.packed_gpus;
   workload.tables = std::make_shared<const PackingTables>(std::move(tables));
-  workload.times = workload::recipe_profiles(parts.recipe, parts.interference).times;
-  workload.models = parts.recipe.models;
+  workload.times = workload::recipe_profiles(recipe, parts.interference).times;
+  workload.models = recipe.models;
   workload.fingerprint = fingerprint_of(parts);
   workload.template_of_row = cut_templates(trace, options.cut);
-  fill_rows(trace, parts, options, workload);
+  fill_rows(trace, {recipe, parts.interference, parts.errors}, options, workload);
   if (options.shuffle != MetadataShuffle::none) shuffle(trace, options, workload);
   return workload;
 }

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <schedmate/workload.hpp>
 #include <set>
+#include <tuple>
 
 #include "base/random.hpp"
 #include "base/sha256.hpp"
@@ -62,6 +64,51 @@ std::string text_of(const Workload& workload, std::size_t row) {
 std::string value_at(const Workload& workload, std::size_t row, std::string_view field) {
   const Facts facts = facts_at(workload, workload.facts_of_row[row]);
   return value_text(facts.facts.find(field)->second.value);
+}
+
+TEST_CASE("a trace with profiles of its own says what its jobs are, once for equal ones") {
+  Trace trace = random_trace(5, 4);
+  PackingTables tables;
+  tables.profiles.resize(2);
+  tables.profiles[0].model = "ResNet-18";
+  tables.profiles[0].dataset = "CIFAR-10";
+  tables.profiles[0].batch_size = 64;
+  tables.profiles[1].model = "BERT";
+  tables.profiles[1].mixed_precision = true;
+  trace.packing = std::make_shared<const PackingTables>(tables);
+  for (Job& job : trace.jobs) job.gpus = 16;
+  trace.jobs[0].user = trace.jobs[1].user = 3;
+  trace.jobs[0].profile = trace.jobs[1].profile = 0;
+  trace.jobs[2].profile = 1;
+  const Workload workload = workload_of_profiles(trace);
+  CHECK(workload.tables == nullptr);
+  CHECK(workload.facts.size() == 3);
+  CHECK(text_of(workload, 0) == text_of(workload, 1));
+  CHECK(text_of(workload, 0)
+            .starts_with(
+                "/trace/u3/resnet-18 python resnet-18.py --dataset CIFAR-10 --batch-size 64 "));
+  CHECK(text_of(workload, 0).find("precision=fp32") != std::string::npos);
+  CHECK(text_of(workload, 2).find("model_name=BERT") != std::string::npos);
+  CHECK(text_of(workload, 2).find("--amp") != std::string::npos);
+  CHECK(text_of(workload, 3).find("gpus=16") != std::string::npos);
+  CHECK(text_of(workload, 3).find("model_name=BERT") == std::string::npos);
+}
+
+TEST_CASE("of a trace with more values than there are numbers the rest is not known") {
+  constexpr std::uint32_t most = 65'535;
+  Trace trace = random_trace(5, most + 2);
+  PackingTables tables;
+  tables.profiles.resize(most + 2);
+  for (std::uint32_t i = 0; i < most + 2; ++i) {
+    tables.profiles[i].dataset = fmt::format("d{}", i);
+    trace.jobs[i].profile = i;
+  }
+  trace.packing = std::make_shared<const PackingTables>(tables);
+  const Workload workload = workload_of_profiles(trace);
+  CHECK(value_at(workload, 0, "dataset") == "d0");
+  CHECK(value_at(workload, most - 1, "dataset") == "d65534");
+  CHECK(value_at(workload, most, "dataset").empty());
+  CHECK(value_at(workload, most + 1, "dataset").empty());
 }
 
 }  // namespace
@@ -288,6 +335,58 @@ TEST_CASE("a shuffle keeps what there is for each GPU count, and the true profil
     CHECK(mixed.template_of_row == plain.template_of_row);
     CHECK((mixed.place_of_row == plain.place_of_row) == (shuffle == MetadataShuffle::metadata));
   }
+}
+
+TEST_CASE("a shuffle among a user's own jobs leaves to each what was the user's") {
+  const Files files;
+  const Trace trace = random_trace(10);
+  const Workload plain = files.make(trace);
+  WorkloadOptions options;
+  options.shuffle = MetadataShuffle::own;
+  const Workload mixed = files.make(trace, options);
+  using Owner = std::tuple<std::uint32_t, std::uint32_t, int>;
+  using Seen = std::multiset<std::pair<std::uint32_t, std::uint32_t>>;
+  std::map<Owner, std::pair<Seen, Seen>> seen;
+  for (std::size_t row = 0; row < trace.jobs.size(); ++row) {
+    const Job& job = trace.jobs[row];
+    auto& [before, after] = seen[{job.user, job.vc, job.gpus}];
+    before.emplace(plain.facts_of_row[row], plain.place_of_row[row]);
+    after.emplace(mixed.facts_of_row[row], mixed.place_of_row[row]);
+  }
+  for (const auto& [owner, both] : seen) CHECK(both.first == both.second);
+  CHECK(mixed.place_of_row != plain.place_of_row);
+}
+
+/// Of the variance of log durations, what a straight line over log lengths explains.
+double explained(const Trace& trace, const Workload& workload) {
+  double n = 0, x = 0, y = 0, xx = 0, yy = 0, xy = 0;
+  for (std::size_t row = 0; row < trace.jobs.size(); ++row) {
+    const PlaceCode& place = workload.places[workload.place_of_row[row]];
+    const RecipeModel& model = workload.models[workload.times[place.profile].model];
+    const double length = std::log(model.length[place.length]);
+    const double run =
+        std::log(std::max(1.0, static_cast<double>(trace.jobs[row].duration.count())));
+    n += 1, x += length, y += run, xx += length * length, yy += run * run, xy += length * run;
+  }
+  const double covariance = xy - x * y / n;
+  return covariance * covariance / ((xx - x * x / n) * (yy - y * y / n));
+}
+
+TEST_CASE("lengths explain as much of the durations as they are asked to") {
+  const Files files;
+  Trace trace = random_trace(10);
+  Random random(3);
+  for (Job& job : trace.jobs)
+    job.duration = Seconds(static_cast<std::int64_t>(std::exp(6 + 1.5 * random.normal())));
+  CHECK(explained(trace, files.make(trace)) < 0.05);
+  for (const double share : {0.3, 0.6, 0.9}) {
+    WorkloadOptions options;
+    options.length_share = share;
+    CHECK(near(explained(trace, files.make(trace, options)), share, 0, 0.06));
+  }
+  WorkloadOptions none;
+  none.length_share = 1.5;
+  CHECK_FALSE(make_workload(trace, {files.recipe, files.interference, files.errors}, none));
 }
 
 TEST_CASE("which sizes may share is a matter of the profile, and a setting") {

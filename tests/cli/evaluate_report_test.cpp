@@ -63,9 +63,9 @@ TEST_CASE("evaluate: every standard arm has its rows, and the report cites their
   const Ran ran = here.evaluate("out");
   REQUIRE_MESSAGE(ran.status == 0, ran.err);
   const auto rows = rows_of(here.read("out/small.csv"));
-  for (const char* arm : {"sm", "sm.last_k", "sm.oracle", "sm.metadata", "sm.all", "fifo"})
+  for (const char* arm : {"sm", "sm.last_k", "sm.oracle", "sm.own", "sm.all", "fifo"})
     CHECK_MESSAGE(value_of(rows, arm, "ln_ratio") != "absent", arm);
-  for (const char* figure : {"over_last_k", "over_metadata", "over_all", "oracle_share"})
+  for (const char* figure : {"over_last_k", "over_own", "over_all", "oracle_share"})
     CHECK_MESSAGE(value_of(rows, "sm", figure) != "absent", figure);
   // qssf has last_k already: the same advice beside it changes nothing.
   CHECK(value_of(rows, "sm.last_k", "ln_ratio") == "0");
@@ -80,7 +80,7 @@ TEST_CASE("evaluate: every standard arm has its rows, and the report cites their
   CHECK(report.contains("| small, crowd | sm against"));
   // One link a row is enough, its other cells have their lines.
   CHECK(report.find("small.csv#L") == report.rfind("small.csv#L"));
-  CHECK(report.contains("| over last_k | over metadata | over all |"));
+  CHECK(report.contains("| over last_k | over own | over all |"));
   CHECK(report.contains("### small: crowd, against qssf"));
   CHECK(report.contains("What this does not show"));
   CHECK(report.contains("is construction"));

@@ -129,7 +129,7 @@ void check_conserved(const World& world, Prepared& prepared, Totals& totals) {
 TEST_CASE("what the jobs held is what stood on the GPUs, under every policy, with failures") {
   Totals totals;
   for (const Subject& subject : subjects()) {
-    for (std::uint64_t seed = 0; seed < testing::cases(60); ++seed) {
+    for (std::uint64_t seed = 0; seed < testing::cases(90); ++seed) {
       CAPTURE(subject.row.name);
       CAPTURE(seed);
       const World world = whole_seconds(seed);

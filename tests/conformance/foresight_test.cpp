@@ -128,7 +128,7 @@ void redraw_rest(World& world, const Past& past, const SimResult& result, std::u
 struct Trial {
   bool same = true;   ///< before the moment
   int predicted = 0;  ///< of the jobs that entered before it
-  int changed = 0;    ///< jobs that start after it and, redrawn, at another time
+  int changed = 0;    ///< jobs that, redrawn, start or wait between start and end otherwise
 };
 
 Trial try_out(const Arm& arm, std::uint64_t seed) {
@@ -146,8 +146,11 @@ Trial try_out(const Arm& arm, std::uint64_t seed) {
   for (std::size_t row = 0; row < first.outcomes.size(); ++row) {
     const SimTime start = first.outcomes[row].start;
     const SimTime other_start = second.outcomes[row].start;
+    // A policy that preempts may start everybody at once.
+    const SimTime would_start = first.outcomes[row].end - world.trace.jobs[row].duration;
+    const SimTime other_would = second.outcomes[row].end - other.trace.jobs[row].duration;
+    trial.changed += start != other_start || would_start != other_would ? 1 : 0;
     if (start == other_start) continue;
-    ++trial.changed;
     if (std::min(start, other_start) < until) trial.same = false;
   }
   return trial;

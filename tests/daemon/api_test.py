@@ -172,6 +172,8 @@ def misused(daemon, trace):
     ends(3, "a replay needs a trace", "--check")
     ends(2, "unknown policy", "--config", str(site.config), "--set", "order.policy=qssf+fh")
     ends(0, "sound", "--config", str(site.config), "--set", "order.policy=lucid+sm", "--check")
+    ends(0, "sound", "--config", str(site.config), "--set", "order.policy=lucid:estimate=user_mean", "--check")
+    ends(2, "what only a replay knows", "--config", str(site.config), "--set", "order.policy=lucid:estimate=oracle", "--check")
     ends(2, "without +fh", "--config", str(site.config), "--set", "order.policy=schedmate+fh", "--check")
     ends(4, "schedmated --replay", "--config", str(site.config))
     ends(0, "sound", "--config", str(site.config), "--check")

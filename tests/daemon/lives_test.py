@@ -3,16 +3,13 @@
 """What the daemon learns of jobs besides what the cluster shows: lives_test.py SCHEDMATED SCHEDMATE_READER SCHEDMATE TRACE.
 Needs root, since the reader reads as the owner; without: skipped."""
 import collections
-import http.server
-import json
 import os
 import signal
 import subprocess
 import sys
-import threading
 
 from readings_test import OWNER, TellingCluster
-from site_of import Site, expect
+from site_of import Site, Webhook, expect
 
 STEPS = "".join(f"step {n}/1000 loss {5 - n / 500:.3f} 1.5 s/it\n" for n in range(1, 300))
 OF_PROGRAM = STEPS + 'Traceback (most recent call last):\n  File "train.py", line 7, in <module>\n' \
@@ -104,6 +101,10 @@ def progress(programs):
            set(document["advice"]) == {"source", "held_s", "known", "not_known", "duration_s", "time_limit", "early_end", "runs_by_state", "neighbours", "neighbours_of_others"})
     fact = document["facts"]["facts"]["framework"]
     expect(f"and facts with their lines: {fact}", fact["value"] == "pytorch" and fact["evidence"][0]["line"] == 1)
+    expect(f"while it runs it is well, slow or hung: {document['health']}", document["health"])
+    site.ask("POST", f"/api/v1/jobs/{job['id']}/cancel", {})
+    site.wait(lambda: site.ask("GET", f"/api/v1/jobs/{job['id']}")[1]["ended_s"], "it is cancelled")
+    expect("and is not said to hang afterwards", site.ask("GET", f"/api/v1/jobs/{job['id']}")[1]["health"] is None)
     site.end(process)
 
 
@@ -114,33 +115,21 @@ def owners_are_told(programs):
     process = site.begin()
     reasons = site.ask("GET", "/readyz")[1]["reasons"]
     expect(f"where nobody can be told that is said: {reasons}", any("notify.webhook" in each for each in reasons))
-    posted = []
-
-    class Hook(http.server.BaseHTTPRequestHandler):
-        def do_POST(self):
-            posted.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(204)
-            self.end_headers()
-
-        def log_message(self, *words):
-            pass
-
-    hook = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hook)
-    threading.Thread(target=hook.serve_forever, daemon=True).start()
+    hook = Webhook()
     mails = site.folder / "mails"
-    site.config.write_text(text + f'[notify]\nwebhook = "http://127.0.0.1:{hook.server_port}/hook"\nmail_command = "cat >>{mails}"\n')
+    site.config.write_text(text + f'[notify]\nwebhook = "{hook.url}"\nmail_command = "cat >>{mails}"\n')
     process.send_signal(signal.SIGHUP)
-    site.wait(lambda: len(posted) >= 3, "owners are told of failures")
+    site.wait(lambda: len(hook.heard) >= 3, "owners are told of failures")
+    posted = [notice for _, notice in hook.heard]
     expect(f"by the webhook: {posted[0]}", posted[0]["schema"] == "schedmate.notice.v1" and posted[0]["user"] == OWNER
            and f"Job {posted[0]['job']}" in posted[0]["text"] and "ended as FAILED" in posted[0]["text"])
     site.wait(lambda: mails.read_text().count(f"To: {OWNER}") >= 3, "and by mail")
     site.wait(lambda: all(each["state"] == "verified" for each in site.ask("GET", "/api/v1/actions?limit=1000")[1]["actions"]
                           if each["call"]["kind"] == "notify" and each["mode"] == "act"), "each is on record")
-    told = collections.Counter(each["job"] for each in posted)
+    told = collections.Counter(notice["job"] for _, notice in hook.heard)
     expect("nobody is told twice", set(told.values()) == {1})
     process.terminate()
     process.wait()
-    hook.shutdown()
     site.end()
 
 

@@ -2,42 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """A history in Redis, and actions in the journal all the same: shared_history_test.py SCHEDMATED SCHEDMATE TRACE.
 Without redis-server: skipped."""
-import atexit
 import contextlib
 import json
 import shutil
-import socket
 import sqlite3
 import subprocess
 import sys
 
+from redis_of import SAFE, Redis
 from site_of import Site, expect
-
-
-class Redis:
-    def __init__(self, folder):
-        self.folder, self.path = folder, folder / "redis.sock"
-        self.start()
-
-    def start(self):
-        self.process = subprocess.Popen(
-            ["redis-server", "--port", "0", "--unixsocket", self.path, "--dir", self.folder, "--save", "",
-             "--appendonly", "yes", "--appendfsync", "always"], stdout=subprocess.DEVNULL)
-        atexit.register(self.process.kill)
-        Site.wait(lambda: self.ask("PING") == "+PONG", "redis answers")
-
-    def ask(self, command):
-        with socket.socket(socket.AF_UNIX) as door:
-            try:
-                door.connect(str(self.path))
-                door.sendall(command.encode() + b"\r\n")
-                return door.makefile().readline().strip()
-            except OSError:
-                return None
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
 
 
 def kept(schedmate, site):
@@ -61,8 +34,8 @@ def ended(site):
 
 def main(daemon, schedmate, trace):
     site = Site(daemon, trace, 5000, 'speed = 600\n[order]\npolicy = "fifo"\n[mode]\norder = "act"\n')
-    redis = Redis(site.folder)
-    site.config.write_text(f'store = "redis:unix:{redis.path}"\n' + site.config.read_text())
+    redis = Redis(site.folder, *SAFE)
+    site.config.write_text(f'store = "{redis.where}"\n' + site.config.read_text())
     process = site.begin()
     site.wait(lambda: len(ended(site)) >= 5, "jobs have ended")
     first = ended(site)
@@ -75,6 +48,12 @@ def main(daemon, schedmate, trace):
     site.wait(lambda: entries(site) > stood + 20, "without Redis actions are recorded")
     site.wait(lambda: len(ended(site) - away) >= 3, "without Redis jobs are followed to their ends")
     expect("with Redis killed the daemon goes on, and its actions are recorded", site.ask("GET", "/readyz")[1]["ready"])
+    missed = ended(site) - away
+    waiting = lambda: float(next(line.split()[1] for line in site.ask("GET", "/metrics")[1].splitlines() if line.startswith("schedmate_history_waiting ")))
+    site.wait(lambda: waiting() >= len(missed), "their ends wait for the history")
+    redis.start()
+    site.wait(lambda: missed <= kept(schedmate, site), "Redis is back and has them")
+    redis.kill()
     process.terminate()
     expect("it ends with 0", process.wait(timeout=10) == 0)
     checked = subprocess.run([schedmate, "audit", "--verify", "--config", site.config], capture_output=True, text=True)

@@ -4,6 +4,7 @@ import atexit
 import gzip
 import hashlib
 import http.client
+import http.server
 import json
 import pathlib
 import pwd
@@ -12,6 +13,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 
 
@@ -19,6 +21,27 @@ def expect(what, holds):
     if not holds:
         raise SystemExit(f"FAILED: {what}")
     print("ok:", what)
+
+
+class Webhook:
+    """Keeps what owners are told."""
+
+    def __init__(self):
+        self.heard = []
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                outer.heard.append((time.time(), json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
+                self.send_response(200)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self.server.server_port}/"
 
 
 class Site:

@@ -60,6 +60,8 @@ const std::map<std::string, std::string>& working_lines() {
       {"doctor", ""},
       {"version", ""},
       {"probe", "--once --kernel-log empty --nvml-from empty"},
+      {"worker", "--until-empty --redis memory"},
+      {"work", "status --redis memory"},
       {"completion", "bash"},
       {"job", "a.log"},
       {"eta", "--from " SCHEDMATE_SOURCE_DIR "/tests/fixtures/slurm/queue_22_05.txt"},

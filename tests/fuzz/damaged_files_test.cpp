@@ -13,6 +13,7 @@
 #include "base/output.hpp"
 #include "tests/fuzz/corrupt.hpp"
 #include "tests/fuzz/targets.hpp"
+#include "tests/support/effort.hpp"
 #include "tests/support/needs.hpp"
 #include "tests/support/places.hpp"
 
@@ -20,7 +21,7 @@ namespace schedmate::fuzz {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr int copies = 200;
+constexpr int copies = testing::sanitized ? 100 : 200;
 constexpr std::size_t longest_text = 40'000;
 
 using testing::needs_shared;

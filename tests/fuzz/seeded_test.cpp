@@ -9,6 +9,7 @@
 #include "base/input.hpp"
 #include "tests/fuzz/corrupt.hpp"
 #include "tests/fuzz/targets.hpp"
+#include "tests/support/effort.hpp"
 
 namespace schedmate::fuzz {
 namespace {
@@ -40,10 +41,12 @@ std::vector<Target> targets() {
       {"elastic", fuzz_elastic},
       {"jobstats", fuzz_jobstats},
       {"slurm/", fuzz_slurm},
+      {"slurm_library/", fuzz_slurm_library},
       {"http/", fuzz_http},
       {"wire/", fuzz_wire},
       {"reader/", fuzz_reader},
       {"probe/", fuzz_probe},
+      {"ray/", fuzz_ray},
   };
 }
 
@@ -79,7 +82,7 @@ TEST_CASE("no reader breaks a promise on damaged fixtures") {
   for (const Target& target : targets()) {
     const auto seeds = seeds_of(target.name);
     REQUIRE_MESSAGE(!seeds.empty(), target.name);
-    for (std::uint64_t round = 0; round < 1500; ++round) {
+    for (std::uint64_t round = 0; round < (testing::sanitized ? 700 : 1500); ++round) {
       Random random(mix(round));
       target.run(corrupt(seeds[round % seeds.size()], random));
     }

@@ -28,11 +28,14 @@ void fuzz_kernel_log(std::string_view input);
 void fuzz_accounting(std::string_view input);  ///< and the world that whatif makes of it
 void fuzz_jobstats(std::string_view input);    ///< comments in accounting dumps
 void fuzz_slurm(std::string_view input);       ///< a cluster's queue
-void fuzz_http(std::string_view input);        ///< heads of requests, targets, token files
-void fuzz_wire(std::string_view input);        ///< lines of a cluster in another process
-void fuzz_reader(std::string_view input);      ///< lines to and from what reads for users
-void fuzz_probe(std::string_view input);       ///< messages, keys, DCGM's text, a kernel's records
-void fuzz_elastic(std::string_view input);     ///< clusters, applications and their tables
+/// Answers of the process that has Slurm's library, what sacct prints, scripts of jobs.
+void fuzz_ray(std::string_view input);  ///< a head of Ray
+void fuzz_slurm_library(std::string_view input);
+void fuzz_http(std::string_view input);     ///< heads of requests, targets, token files
+void fuzz_wire(std::string_view input);     ///< lines of a cluster in another process
+void fuzz_reader(std::string_view input);   ///< lines to and from what reads for users
+void fuzz_probe(std::string_view input);    ///< messages, keys, DCGM's text, a kernel's records
+void fuzz_elastic(std::string_view input);  ///< clusters, applications and their tables
 
 /// What every reader promises of its result, good or bad.
 void check_trace(const Result<Trace>& trace);

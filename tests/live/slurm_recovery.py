@@ -6,9 +6,8 @@ import json
 import sys
 import time
 
-from slurm_site import NCCL, STEPS, SlurmSite, calls_in_sdiag, expect, in_slurm, node_state, slurm
+from slurm_site import ACT, NCCL, STEPS, SlurmSite, calls_in_sdiag, expect, in_slurm, node_state, slurm
 
-ACT = '[mode]\norder = "shadow"\nrecover = "act"\nnotify = "act"\nannotate = "shadow"\n'
 # The first attempt fails once a file says so; the others run on.
 SCRIPT = f"""if [ "${{SLURM_RESTART_COUNT:-0}}" = 0 ]; then
 cat <<'LOG'

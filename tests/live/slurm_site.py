@@ -1,20 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """A daemon with its reader beside a real Slurm, for the tests here: the Slurm is the one that SLURM_CONF names."""
 import atexit
-import http.server
 import json
 import os
 import pathlib
 import pwd
 import re
-import shutil
 import subprocess
 import sys
-import threading
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "daemon"))
-from site_of import Site, expect  # noqa: E402, F401
+from site_of import Site, Webhook, expect  # noqa: E402, F401
 
 OWNER = "games"
 STEPS = "".join(f"step {n}/1000 loss {5 - n / 500:.3f} 1.5 s/it\n" for n in range(1, 300))
@@ -24,43 +20,26 @@ NCCL = "RuntimeError: NCCL error in: ../torch/csrc/distributed/c10d/ProcessGroup
 XID = "[  900.000000] NVRM: Xid (PCI:0000:12:00): 79, pid=5, name=x, GPU has fallen off the bus.\n"
 
 
-def slurm(*words, check=True):
-    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=30)
+def slurm(*words, check=True, text=None):
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=30, input=text)
     if check and done.returncode != 0:
         raise SystemExit(f"FAILED: {words}: {done.stderr}")
     return done.stdout
 
 
-def gpus(lost=False):
+ACT = '[mode]\norder = "shadow"\nrecover = "act"\nnotify = "act"\nannotate = "shadow"\n'
+
+
+def gpus(lost=False, ecc=0, links=0, used=80):
     return json.dumps({"schema": "schedmate.gpus.v1", "node": "", "library": "", "driver": "", "gpus": [
-        {"index": i, "pci": f"0000:{16 + i:02x}:00.0", "lost": lost and i == 2, "ecc_uncorrected_volatile": 0,
-         "load": {"gpu_pct": 80, "memory_busy_pct": 40, "memory_used_mib": 1000, "memory_total_mib": 4000,
+        {"index": i, "pci": f"0000:{16 + i:02x}:00.0", "lost": lost and i == 2, "ecc_uncorrected_volatile": ecc if i == 3 else 0,
+         "nvlinks": [{"link": 0, "active": True, "replay": 0, "recovery": links if i == 4 else 0, "crc_flit": 0, "crc_data": 0}],
+         "load": {"gpu_pct": used, "memory_busy_pct": 40, "memory_used_mib": 1000, "memory_total_mib": 4000,
                   "temperature_c": 50, "power_w": 300}} for i in range(8)]}) + "\n"
 
 
-class Webhook:
-    """Keeps what owners are told."""
-
-    def __init__(self):
-        self.heard = []
-        outer = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self):
-                outer.heard.append((time.time(), json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
-                self.send_response(200)
-                self.end_headers()
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.url = f"http://127.0.0.1:{self.server.server_port}/"
-
-
 class SlurmSite(Site):
-    def __init__(self, programs, work, modes, settings=""):
+    def __init__(self, programs, work, modes, settings="", recover="witness_wait_s = 5\n", caps=None, slurm_settings=""):
         self.daemon, self.schedmate, self.reader_program = programs
         self.folder = pathlib.Path(work)
         self.folder.mkdir()
@@ -71,6 +50,9 @@ class SlurmSite(Site):
         secret.write_text("0123456789abcdef0123456789abcdef\n")
         secret.chmod(0o600)
         self.config = self.folder / "config.toml"
+        limits = "".join(f"{key} = {value}\n" for key, value in {
+            "drained_pct_max": 50, "breaker_pct": 100, "burst": 1000, "requeues_per_user_hour": 1000, "actions_per_hour": 1000,
+            **(caps or {})}.items())
         self.config.write_text(f'''state_dir = "{self.state}"
 [listen]
 unix = "{self.folder}/api.sock"
@@ -78,24 +60,18 @@ unix = "{self.folder}/api.sock"
 connector = "slurm"
 name = "bed"
 [cluster.slurm]
-via = "cli"
+via = "{os.environ.get('SLURM_VIA', 'auto')}"
 conf = "{os.environ['SLURM_CONF']}"
-[probe]
+{slurm_settings}[probe]
 secret_file = "{secret}"
 [notify]
 webhook = "{self.webhook.url}"
 [caps]
-drained_pct_max = 50
-breaker_pct = 100
-burst = 1000
-requeues_per_user_hour = 1000
-actions_per_hour = 1000
-[recover]
-witness_wait_s = 5
-{modes}{settings}''')
+{limits}[recover]
+{recover}{modes}{settings}''')
         self.home = self.give_home(OWNER, {})
         self.home.chmod(0o755)
-        self.begin_reader(self.reader_program)
+        self.reader = self.begin_reader(self.reader_program)
         self.process = None
 
     def begin(self):
@@ -120,6 +96,10 @@ witness_wait_s = 5
             log.write(XID)
         with open(self.folder / f"{node}.json", "a") as state:
             state.write(gpus(lost=True))
+
+    def idle_gpu(self, node):
+        with open(self.folder / f"{node}.json", "a") as state:
+            state.write(gpus(used=0))
 
     def mend_gpu(self, node):
         with open(self.folder / f"{node}.json", "a") as state:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from slurm_recovery import ACT, SCRIPT, gone, mended, run_job, told
+from slurm_recovery import ACT, gone, mended, run_job, told
 from slurm_site import SlurmSite, expect, in_slurm, node_state, slurm
 
 TESTBED = os.environ["TESTBED"]

@@ -50,7 +50,8 @@ TEST_SUITE("few scenarios") {
     compare_all_policies(schedmate::testing::cases(few));
   }
 
-  TEST_CASE("random scenarios reach what they are to reach") {
+  TEST_CASE("random scenarios reach what they are to reach" *
+            doctest::skip(schedmate::testing::sanitized)) {
     int packed = 0, unpacked = 0, preempted = 0, infeasible = 0, grown = 0, shrunk = 0, echoed = 0;
     int stalled = 0;
     for (std::uint64_t seed = 0; seed < few; ++seed) {

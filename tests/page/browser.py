@@ -115,6 +115,8 @@ class Browser:
         """What axe-core finds, where it is here."""
         if not AXE.exists():
             return []
+        # What fades in has its colours at the end.
+        self.driver.execute_async_script("const done = arguments[0]; const all = document.getAnimations().filter((a) => a.effect.getComputedTiming().endTime < 1e6); Promise.allSettled(all.map((a) => a.finished)).then(() => done());")
         self.run(AXE.read_text())
         found = self.driver.execute_async_script("const done = arguments[0]; axe.run(document, {resultTypes: ['violations']}).then((r) => done(r.violations), (e) => done([{id: String(e), nodes: []}]))")
         return [f"{each['id']}: {'; '.join(str(node['target']) + ' ' + (node.get('failureSummary') or '')[:160] for node in each['nodes'][:3])}" for each in found]

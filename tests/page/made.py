@@ -76,7 +76,7 @@ def cluster(known, user="root", role="operator"):
     gpus = sum(node["gpus"] for node in nodes)
     return {"schema": "schedmate.cluster.v1", "nodes": nodes, "queue": {"pending": states.count("pending") + (0 if role == "operator" else 9), "running": states.count("running")}, "breaker_open": False,
             "now": "2020-09-13T12:26:40Z", "now_s": NOW, "name": "venus", "caller": {"user": user, "role": role},
-            "modes": {"order": "act", "recover": "approve", "pack": "shadow", "annotate": "shadow", "notify": "shadow"}, "actions_waiting": 2, "trouble": None, "first_forecasts": {"before": 110, "inside": 684, "after": 206},
+            "modes": {"order": "act", "recover": "approve", "pack": "shadow", "annotate": "shadow", "notify": "shadow"}, "actions_waiting": 2, "trouble": None, "order_effect": None, "first_forecasts": {"before": 110, "inside": 684, "after": 206},
             "history": [timed({"gpus_used": min(gpus, int(150 + 120 * abs((i % 60) / 30 - 1) + draws.randrange(20))), "gpus": gpus, "waiting": int(30 + 40 * abs((i % 80) / 40 - 1))}, at=NOW - 86400 + 600 * i) for i in range(144)]}
 
 
@@ -135,8 +135,9 @@ def ledger():
     return timed({"schema": "schedmate.ledger.v1", "used_gpu_h": 91_240.5, "used_method": "GPUs times run time of attempts that have ended", "jobs": 3120,
             "lost": [{"cause": "infrastructure", "gpu_h": 812.4, "attempts": 11, "method": "GPUs times run time of the attempts whose log says so"}, {"cause": "user_script", "gpu_h": 2210.0, "attempts": 140, "method": "GPUs times run time of the attempts whose log says so"},
                      {"cause": "node_fail", "gpu_h": 96.1, "attempts": 3, "method": "GPUs times run time"}],
+            "idle": {"gpu_h": 7120.3, "sampled_gpu_h": 60_400.0, "method": "time between two samples that both show 0 %"},
             "saved": [{"kind": "repeat_avoided", "gpu_h": 402.0, "count": 9, "method": "one more run of jobs that failed twice of the same cause at the same step"}],
-            "days": [{"day": None, "used_gpu_h": 5000, "lost_gpu_h": 100, "saved_gpu_h": 0}] + [{"day": f"2020-09-{day:02}", "used_gpu_h": 6000 + 180 * (day % 4), "lost_gpu_h": 150 + 40 * (day % 5), "saved_gpu_h": 25 + 6 * (day % 3)} for day in range(1, 14)]}, since=NOW - 14 * 86400)
+            "days": [{"day": None, "used_gpu_h": 5000, "lost_gpu_h": 100, "idle_gpu_h": 300, "saved_gpu_h": 0}] + [{"day": f"2020-09-{day:02}", "used_gpu_h": 6000 + 180 * (day % 4), "lost_gpu_h": 150 + 40 * (day % 5), "idle_gpu_h": 90 + 30 * (day % 7), "saved_gpu_h": 25 + 6 * (day % 3)} for day in range(1, 14)]}, since=NOW - 14 * 86400)
 
 
 def spoil(document, draws):

@@ -84,6 +84,8 @@ def checks_can_fail(browser):
     for what, plant in plants.items():
         browser.open(server.address)
         browser.has("Needs attention")
+        browser.settled()
+        browser.until("document.querySelector('.side th')", "the table beside it")
         found = browser.wrong(plant)
         expect(f"the checks find what is planted: {what}", any(what in each for each in found), found)
     browser.complaints()

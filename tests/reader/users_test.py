@@ -183,6 +183,10 @@ def trees_and_texts(program, home):
     expect(f"a text is diagnosed: {verdict['reason']}", verdict["schema"] == "schedmate.diagnosis.v1"
            and "memory" in json.dumps(verdict).lower())
     expect("as a file with the same text is", of_file["class"] == verdict["class"] and of_file["root_line"] == verdict["root_line"])
+    steps = home.own(home.folder / "ann/steps.log", ANN, 0o600, "".join(f"step {n}/100 loss 2.5\n" for n in range(1, 40)) + text.split("\n", 1)[1])
+    failure = asker.ask(ANN, "failure", log=steps)["result"]
+    expect(f"a failure is what it died of and how far it had come: {failure['progress']}", failure["diagnosis"]["class"] == verdict["class"] and
+           failure["progress"]["step"] == 39)
     left = [name for name in os.listdir("/tmp") if name.startswith("schedmate-") and os.stat(f"/tmp/{name}").st_uid in (ANN, BOB)]
     expect("nothing is left in /tmp", not left)
     reader.end()

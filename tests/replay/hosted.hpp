@@ -51,6 +51,7 @@ struct Beside {
   std::optional<live::Ordering::Setup> ordering{};
   Mode mode = Mode::act;
   Seconds often{0};
+  std::vector<SeenJob> past{};  ///< runs that it knows from before
 };
 struct Hosted {
   std::vector<JobOutcome> outcomes;
@@ -67,6 +68,7 @@ inline Hosted hosted(const Trace& trace, const ClusterSpec& spec, const Host& ho
   options.poll = Seconds(0);
   options.ordering = beside.ordering;
   live::Loop loop(options, {}, cluster.now());
+  loop.learn_past(beside.past);
   LoopDriver driver(loop, cluster, [](const journal::Batch&) { return Result<void>(); });
   if (beside.ordering) driver.tell(live::Ticked{}, cluster.now() - Seconds(1));
   SimTime read = SimTime::min();

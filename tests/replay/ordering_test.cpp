@@ -11,6 +11,7 @@
 #include "base/random.hpp"
 #include "tests/conformance/random_world.hpp"
 #include "tests/replay/hosted.hpp"
+#include "tests/support/effort.hpp"
 #include "tests/support/estimators.hpp"
 #include "tests/support/need.hpp"
 #include "tests/support/small.hpp"
@@ -78,7 +79,7 @@ TEST_CASE("in shadow the host's schedule stays as it is, and what would be set i
 }
 
 TEST_CASE("expected work makes jobs wait less than first in, first out") {
-  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+  for (std::uint64_t seed = 1; seed <= testing::cases(8); ++seed) {
     const Trace trace = busy_trace(seed);
     const ClusterSpec cluster = testing::small_cluster({2}, 8);
     for (const std::string_view name : {"fifo", "backfill_easy", "slurm_backfill"}) {

@@ -15,6 +15,7 @@
 #include "replay/cluster.hpp"
 #include "tests/conformance/random_world.hpp"
 #include "tests/replay/hosted.hpp"
+#include "tests/support/effort.hpp"
 #include "tests/support/estimators.hpp"
 #include "tests/support/loop_driver.hpp"
 #include "tests/support/need.hpp"
@@ -108,8 +109,8 @@ SimResult check_same(const Case& of, const std::vector<JobOutcome>& live) {
 
 /// Those that preempt, whose profiler has cases of its own below, or whose Failure Handler the loop
 /// has itself.
-constexpr std::array<std::string_view, 6> others = {"srtf",  "tiresias", "tiresias+sm",
-                                                    "lucid", "lucid+sm", "schedmate+fh"};
+constexpr std::array<std::string_view, 7> others = {
+    "srtf", "tiresias", "tiresias+sm", "schedmate_preemptive", "lucid", "lucid+sm", "schedmate+fh"};
 
 std::vector<PolicyRow> without_preemption() {
   std::vector<PolicyRow> rows;
@@ -120,7 +121,7 @@ std::vector<PolicyRow> without_preemption() {
 
 TEST_CASE("the loop over a replay gives the simulator's schedule, in random worlds") {
   for (const PolicyRow& row : without_preemption()) {
-    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    for (std::uint64_t seed = 1; seed <= testing::cases(100); ++seed) {
       const conformance::World world = conformance::random_world(seed);
       INFO(row.name << ", seed " << seed);
       const Scheduler scheduler = need(make_scheduler(row, {world.cluster}, {}));
@@ -142,7 +143,7 @@ TEST_CASE("the loop drives lucid and its profiler as the simulator does, in rand
   for (const auto& [row, growth] :
        {Variant{"lucid", "elastic=false"}, Variant{"lucid", "elastic=true"},
         Variant{"lucid+sm", "cancel=off"}}) {
-    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    for (std::uint64_t seed = 1; seed <= testing::cases(200); ++seed) {
       const conformance::World world = conformance::random_world(seed);
       INFO(row << ", " << growth << ", seed " << seed);
       PolicyOptions options;
@@ -166,8 +167,8 @@ Prediction known_by_half(const EnteringJob& entering) {
 }
 
 TEST_CASE("jobs whose use is expected bypass the profiler as in the simulator") {
-  for (const char* const bypass : {"bypass=all", "bypass=outlasting"}) {
-    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+  for (const char* const bypass : {"bypass=all", "bypass=outlasting", "bypass=free"}) {
+    for (std::uint64_t seed = 1; seed <= testing::cases(100); ++seed) {
       conformance::World world = conformance::random_world(seed);
       if (world.trace.packing == nullptr)
         world.trace.packing = std::make_shared<const PackingTables>();

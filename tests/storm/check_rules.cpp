@@ -147,17 +147,28 @@ bool Inspector::was_dead(const ActionCall& call, SimTime when) const {
   });
 }
 
-/// A log had blamed it before, and it was bad when it failed a test of itself alone.
+/// A log had blamed it before, and it was bad when it failed a test of itself alone, or with a
+/// partner.
 bool Inspector::was_found(const std::string& node, SimTime from, SimTime when) const {
   constexpr Seconds read_late{900};
   const auto within = [&](Millis then, SimTime first, SimTime last) {
     const SimTime instant = Timeline::clock_at(then);
     return first - read_late - jumps <= instant && instant <= last + jumps;
   };
+  const auto is_of = [&](const Tested& test) {
+    if (test.nodes.size() > 2 || std::ranges::find(test.nodes, node) == test.nodes.end())
+      return false;
+    const auto& nodes = cluster_.nodes();
+    const auto known = std::ranges::find(nodes, node, &ModelCluster::Node::name);
+    return test.nodes.size() == 1 ||
+           (known != nodes.end() && std::ranges::any_of(known->bad, [&](const auto& span) {
+              return span.first <= test.when && test.when <= span.second;
+            }));
+  };
   return std::ranges::any_of(book_.tests,
                              [&](const Tested& test) {
-                               return test.nodes == std::vector{node} && test.failed &&
-                                      test.truly_bad && within(test.when, when, when);
+                               return is_of(test) && test.failed && test.truly_bad &&
+                                      within(test.when, when, when);
                              }) &&
          std::ranges::any_of(book_.blames, [&](const Blamed& blame) {
            return blame.node == node && within(blame.when, from, when);

@@ -26,10 +26,12 @@ enum class Fault : std::uint8_t {
   says_refused,
   says_done,
   reply_slow,
+  reply_twice,
   list_fails,
   list_stale,
   list_slow,
   list_garbled,
+  list_partial,
   controller_restarts,
   // The cluster.
   node_dies,
@@ -95,7 +97,7 @@ enum class Fault : std::uint8_t {
   // Another daemon with a state folder of its own.
   other_instance,
 };
-inline constexpr std::size_t fault_kinds = 66;
+inline constexpr std::size_t fault_kinds = 68;
 inline constexpr std::array<Fault, fault_kinds> all_faults = [] {
   std::array<Fault, fault_kinds> all{};
   for (std::size_t i = 0; i < fault_kinds; ++i) all[i] = static_cast<Fault>(i);

@@ -55,6 +55,7 @@ live::LogFound Logs::look(const SeenJob& job) {
     found.step_time_s = some();
     found.remaining_s = some();
     found.loss = some();
+    found.recent_step_s = some();
   }
   return found;
 }

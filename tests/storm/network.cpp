@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/storm/network.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -18,6 +20,9 @@ void Network::call(const Sent& sent, const Answer& answer) {
   using enum Fault;
   const auto reply_at = [this, answer](Millis delay, const CallReply& reply) {
     timeline_.in(delay, [answer, reply] { answer(reply); });
+    if (dice_.strikes(reply_twice, 0.4))
+      timeline_.in(delay + dice_.of(reply_twice).between(1, 2 * lateness),
+                   [answer, reply] { answer(reply); });
   };
   const auto note = [&](std::string_view what) {
     book_.note(timeline_.now(), "network  {} of action {}: {}", text_of(sent.call), sent.action,
@@ -59,6 +64,31 @@ void Network::call(const Sent& sent, const Answer& answer) {
   arrive(sent, there, [reply_at, more](const CallReply& reply) { reply_at(more, reply); });
 }
 
+/// Without some jobs and nodes now and then; none is left out twice in a row, and of three readings
+/// in a row one is whole.
+Network::Shown Network::part_of(const Shown& whole) {
+  constexpr double often = 0.3, share = 0.3;
+  constexpr int most_in_a_row = 2;
+  std::set<std::string> left_out;
+  if (parts_ < most_in_a_row && dice_.strikes(Fault::list_partial, often)) {
+    Listing part = *whole;
+    Random& random = dice_.of(Fault::list_partial);
+    const auto goes = [&](const std::string& name) {
+      if (left_out_.contains(name) || random.uniform() >= share) return false;
+      return left_out.insert(name).second;
+    };
+    std::erase_if(part.jobs, [&](const SeenJob& job) { return goes("job " + job.id); });
+    std::erase_if(part.nodes, [&](const SeenNode& node) { return goes("node " + node.name); });
+    book_.note(timeline_.now(), "network  a reading lacks {}", fmt::join(left_out, ", "));
+    left_out_ = std::move(left_out);
+    ++parts_;
+    return std::make_shared<const Listing>(std::move(part));
+  }
+  left_out_.clear();
+  parts_ = 0;
+  return whole;
+}
+
 void Network::list(SimTime ended_since, const std::function<void(const Result<Shown>&)>& answer) {
   using enum Fault;
   const auto answer_at = [this, answer](Millis delay, Result<Shown> listing) {
@@ -94,7 +124,7 @@ void Network::list(SimTime ended_since, const std::function<void(const Result<Sh
     constexpr std::size_t most = 6;
     older_.push_back(std::make_shared<const Listing>(std::move(*listing)));
     if (older_.size() > most) older_.pop_front();
-    answer_at(back, older_.back());
+    answer_at(back, part_of(older_.back()));
   });
 }
 

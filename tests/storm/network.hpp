@@ -2,13 +2,14 @@
 #pragma once
 
 /// What lies between a daemon and the cluster: calls and readings are late, lost, doubled or lied
-/// about. Each is answered once, at its deadline at the latest, whether the daemon still lives or
-/// not.
+/// about. Each is answered, at its deadline at the latest, whether the daemon still lives or not.
 
 #include <deque>
 #include <functional>
 #include <memory>
 #include <schedmate/connector.hpp>
+#include <set>
+#include <string>
 
 #include "tests/storm/book.hpp"
 #include "tests/storm/faults.hpp"
@@ -36,6 +37,7 @@ class Network {
  private:
   using Answer = std::function<void(CallReply)>;
   void arrive(const Sent& sent, Millis after, Answer answer);
+  Shown part_of(const Shown& whole);
   [[nodiscard]] Millis latency() { return random_.between(2, 200); }
 
   Dice& dice_;
@@ -44,6 +46,8 @@ class Network {
   ModelCluster& cluster_;
   Random random_;
   std::deque<Shown> older_;
+  std::set<std::string> left_out_;  // by the last reading
+  int parts_ = 0;                   // in a row
 };
 
 }  // namespace schedmate::storm

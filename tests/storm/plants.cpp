@@ -20,7 +20,7 @@ struct OfJournal {
   std::string_view name;
   bool journal::Rules::* rule;
 };
-constexpr std::array<OfLoop, 15> of_loop = {{{"record_first", &live::Rules::record_first},
+constexpr std::array<OfLoop, 16> of_loop = {{{"record_first", &live::Rules::record_first},
                                              {"ambiguous_stops", &live::Rules::ambiguous_stops},
                                              {"reads_outcomes", &live::Rules::reads_outcomes},
                                              {"own_marks_only", &live::Rules::own_marks_only},
@@ -34,6 +34,7 @@ constexpr std::array<OfLoop, 15> of_loop = {{{"record_first", &live::Rules::reco
                                              {"leaves_orders", &live::Rules::leaves_orders},
                                              {"counts_starts", &live::Rules::counts_starts},
                                              {"one_instance", &live::Rules::one_instance},
+                                             {"whole_readings", &live::Rules::whole_readings},
                                              {"halves_suspects", &live::Rules::halves_suspects}}};
 constexpr std::array<OfJournal, 5> of_journal = {
     {{"synchronous", &journal::Rules::synchronous},

@@ -40,6 +40,7 @@ std::vector<Plant> planted() {
           {"humans_win", {"humans_win"}},
           {"two_witnesses", {"two_witnesses"}},
           {"halves_suspects", {"two_witnesses"}},
+          {"whole_readings", {"orders", "tells_once", "gpus"}},
           {"caps", {"caps"}},
           {"breaker", {"breaker"}},
           {"fail_open", {"settles"}},  // a hold stays

@@ -14,6 +14,10 @@
 namespace schedmate::testing {
 
 struct ClusterSite {
+  /// How a scontrol begins that knows of none.
+  static constexpr const char* no_reservations =
+      "if [ \"$1$2\" = showreservation ]; then exec echo No reservations in the system; fi\n";
+
   Scratch here;
   std::int64_t wall_s = 1'800'000'000;
 

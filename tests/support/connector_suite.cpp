@@ -276,7 +276,7 @@ class Suite {
 
   SeenJob submitted(const std::string& token) {
     ActionCall submit{.kind = ActionKind::submit};
-    submit.text = R"({"name": "made", "gpus": 1, "limit_s": 60})";
+    submit.text = R"({"name": "made", "command": "sleep 60", "gpus": 1, "limit_s": 60})";
     submit.user = "ann";
     submit.token = token;
     const CallReply reply = call(submit);

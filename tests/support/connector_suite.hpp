@@ -8,9 +8,9 @@
 
 namespace schedmate::testing {
 
-/// A cluster in which nothing runs yet, with at least three nodes in service and at least three
-/// jobs that wait and would fit on one of them each. A kind of action that it lacks need only be
-/// refused.
+/// A cluster in which nothing runs yet, with at least three nodes in service and at least four jobs
+/// (three where it starts none) that wait and would fit on one of them each. A kind of action that
+/// it lacks need only be refused.
 struct ConnectorTrial {
   Connector& connector;
   std::function<void()> let_end;  ///< time goes on until what runs has ended

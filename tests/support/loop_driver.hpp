@@ -48,6 +48,9 @@ class LoopDriver {
   void carry_out(const live::MakeCall& call, SimTime now) {
     take(loop_.step(live::Returned{call.action, cluster_.call(call.call, within)}, now));
   }
+  void carry_out(const live::EndTest& end, SimTime /*now*/) {
+    (void)cluster_.end_test(end.token, within);
+  }
   void carry_out(const live::List& list, SimTime now) {
     take(loop_.step(live::Listed{list.number, cluster_.list(list.ended_since, within)}, now));
   }

@@ -28,8 +28,20 @@ class MadeSite final : public Connector, public MadeWorld {
 
   explicit MadeSite(int nodes) : MadeWorld(nodes) {}
 
+  std::vector<std::string> bad_pairs{};        ///< nodes that pass alone only
   std::vector<std::string> bad, bad_together;  ///< nodes, for tests
   bool tests_hang = false;
+  std::string test_hangs_on{};       ///< of tests with this node and others no end is seen
+  std::vector<std::string> tests{};  ///< tokens of those that have left something
+  std::optional<SimTime> began{};
+  CallReply end_test(const std::string& token, Deadline /*within*/) override {
+    ended_tests.push_back(token);
+    calls_before_end.push_back(calls_.size());
+    if (std::erase(tests, token) > 0) changed();
+    return {CallOutcome::done, {}, {}};
+  }
+  std::vector<std::string> ended_tests{};
+  std::vector<std::size_t> calls_before_end{};  ///< of each of them, how many calls came before
   void next(std::initializer_list<Fate> fates) { fates_ = fates; }
   /// Readings fail from now on, or do no more.
   void hide(bool hidden) { hidden_ = hidden; }
@@ -40,6 +52,8 @@ class MadeSite final : public Connector, public MadeWorld {
     if (hidden_) return fail(ErrorCode::unavailable, "no answer");
     Listing shown = listing();
     shown.ended_since = ended_since;
+    shown.tests = tests;
+    shown.began = began;
     std::erase_if(shown.jobs,
                   [&](const SeenJob& each) { return each.ended && *each.ended < ended_since; });
     return shown;
@@ -79,6 +93,7 @@ class MadeSite final : public Connector, public MadeWorld {
     if (call.kind == ActionKind::drain_node || call.kind == ActionKind::undrain_node)
       return carry_out(node_of(call.nodes.front().node), call);
     if (call.kind == ActionKind::test_nodes) test(call);
+    if (call.kind == ActionKind::release_spare) node_of(call.nodes.front().node).spare = false;
     return call.job.empty() ? "" : carry_out(job_of(call.job), call);
   }
   /// It has run, and failed if one of these nodes is bad, or all of those that fail together.
@@ -90,10 +105,14 @@ class MadeSite final : public Connector, public MadeWorld {
     SeenJob& job = submit(id);
     job.token = call.token;
     job.user = "schedmate";
+    tests.push_back(call.token);
     begin(id, call.nodes);
     const bool fails = std::ranges::any_of(bad, tested) ||
+                       (call.nodes.size() > 1 && std::ranges::any_of(bad_pairs, tested)) ||
                        (!bad_together.empty() && std::ranges::all_of(bad_together, tested));
-    if (!tests_hang) finish(id, fails ? EndState::failed : EndState::completed);
+    const bool hangs =
+        tests_hang || (call.nodes.size() > 1 && !test_hangs_on.empty() && tested(test_hangs_on));
+    if (!hangs) finish(id, fails ? EndState::failed : EndState::completed);
   }
   static std::string carry_out(SeenNode& node, const ActionCall& call) {
     const bool drains = call.kind == ActionKind::drain_node;

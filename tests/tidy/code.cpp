@@ -112,6 +112,13 @@ int count_parameters(std::string_view group) {
   return commas + 1;
 }
 
+/// A macro without a semicolon, and what follows it: "USE_CASE" of "USE_CASE(a) int f()".
+bool is_macro_before(std::string_view name, std::string_view rest) {
+  const auto is_capital = [](char c) { return c == '_' || (c >= 'A' && c <= 'Z'); };
+  return name.size() > 1 && std::ranges::all_of(name, is_capital) && !trim(rest).empty() &&
+         is_word(trim(rest).front());
+}
+
 struct Signature {
   std::string name;
   int parameters = 0;
@@ -136,7 +143,8 @@ std::optional<Signature> read_signature(std::string_view head) {
     const auto name = in_operator_name(head, at) ? "operator" : word_before(head, at);
     const auto end = behind_group(head, at);
     if (head.substr(at).starts_with("()(") || name == "decltype" || name == "alignas" ||
-        name == "requires" || name == "explicit" || name == "__attribute__") {
+        name == "requires" || name == "explicit" || name == "__attribute__" ||
+        is_macro_before(name, head.substr(end))) {
       at = end - 1;
       continue;
     }

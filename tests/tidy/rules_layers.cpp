@@ -27,6 +27,8 @@ constexpr std::array arrows{
     Arrows{"journal", "sqlite", "one file holds it"},
     Arrows{"live", "journal log/progress", "what it decides is a batch; whether a job hangs"},
     Arrows{"replay", "sim", "the simulator as a cluster"},
+    Arrows{"ray_live", "sqlite llm replay",
+           "its queue is one file; HTTP as to models; jobs are written as a replay's"},
     Arrows{"store", "sqlite", "one of its rows is a file"},
     Arrows{"slurm", "trace", "dates, resources and host lists are as in accounting dumps"},
     // The readers of code, each on those before it.
@@ -46,6 +48,7 @@ constexpr std::array arrows{
     Arrows{"queue", "*", "the use cases about the queue of a cluster"},
     Arrows{"slurm_live", "*", "starts Slurm's programs as the use cases do"},
     Arrows{"reader", "*", "the use cases with the rights of a user"},
+    Arrows{"workers", "*", "the use cases, asked for by way of a queue on a server"},
     Arrows{"client", "llm settings", "where the daemon is stands in the settings"},
     Arrows{"screen", "*", "shows what the use cases answer"},
     Arrows{"http", "*", "offers the service"},

@@ -31,8 +31,10 @@ Findings check_licence_line(const File& file) {
   if (!is_cpp(file) && !is_script) return {};
   const auto lines = split(file.text, '\n');
   const std::size_t at = is_script ? 1 : 0;
-  const std::string wanted =
-      std::string(is_script ? "#" : "//") + " SPDX-License-Identifier: Apache-2.0";
+  // What links Slurm's library is under a licence that goes with Slurm's.
+  const bool is_of_slurm = file.path.starts_with("plugins/slurm/");
+  const std::string wanted = std::string(is_script ? "#" : "//") + " SPDX-License-Identifier: " +
+                             (is_of_slurm ? "GPL-2.0-or-later" : "Apache-2.0");
   if (lines.size() > at && lines[at] == wanted) return {};
   return {{file.path, static_cast<int>(at) + 1, "no licence line", "write: " + wanted}};
 }

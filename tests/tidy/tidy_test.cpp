@@ -68,6 +68,15 @@ TEST_CASE("functions are found with their length and parameters") {
   CHECK(found[3].parameters == 3);
 }
 
+TEST_CASE("a macro in front of a function does not hide it, nor is it one") {
+  const auto found = find_functions(
+      "USE_CASE(a)\nUSE_CASE(b, c)\nint f(int a, int b, int c) {\n}\nTEST_CASE() {\n}\n");
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].name == "f");
+  CHECK(found[0].parameters == 3);
+  CHECK(found[1].name == "TEST_CASE");
+}
+
 TEST_CASE(
     "a header may not include a library that is slow to compile, a public header none at all") {
   const auto header = file("src/report/a.hpp", "#pragma once\n#include <nlohmann/json.hpp>\n");
@@ -96,6 +105,13 @@ TEST_CASE("sizes over the limits are found, at the limits not") {
   CHECK(sizes("a.cpp", function_of(61)) == "1: lines of function f: 61, limit 60\n");
   CHECK(sizes("a.hpp", "int f(int, int, int, A<1, 2>);").empty());
   CHECK(sizes("a.hpp", "int f(int, int, int, int, int);") == "1: parameters of f: 5, limit 4\n");
+  const std::string of_c = "int schedmate_f(int, int, int, int, int) {}";
+  CHECK(sizes("src/face/c_face.cpp", of_c).empty());
+  CHECK(sizes("src/face/round.cpp", of_c) == "1: parameters of schedmate_f: 5, limit 4\n");
+  CHECK(sizes("src/face/c_face.cpp", "int schedmate_f(int, int, int, int, int, int) {}") ==
+        "1: parameters of schedmate_f: 6, limit 5\n");
+  CHECK(sizes("src/face/c_face.cpp", "int f(int, int, int, int, int) {}") ==
+        "1: parameters of f: 5, limit 4\n");
 }
 
 TEST_CASE("a function that is mainly a switch may have ten lines more") {

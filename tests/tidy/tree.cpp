@@ -122,7 +122,8 @@ bool is_test(const File& file) {
 bool is_markdown(const File& file) { return file.path.ends_with(".md"); }
 bool is_public(const File& file) { return file.path.starts_with("include/"); }
 bool is_foreign(const File& file) {
-  return file.path.starts_with("data/") || file.path.starts_with("third_party/");
+  constexpr std::array folders = {"data/", "third_party/", "tests/library/consumer/"};
+  return std::ranges::any_of(folders, [&](auto each) { return file.path.starts_with(each); });
 }
 
 }  // namespace schedmate::tidy

@@ -199,6 +199,10 @@ TEST_CASE("a job that the scheduler calls failed is asked about without any fail
   CHECK(made.verdict == FailureClass::user_script);
   CHECK(made.root_line == 2);
   CHECK(made.evidence.size() == 1);
+  CHECK(made.root_confidence == made.confidence);  // both are the model's word
+  Diagnosis cut = made;
+  cut_below(made.confidence, cut);
+  CHECK(cut.root_line == 2);
   job.answer->line = 1;  // progress
   CHECK(job.diagnose(log).verdict == FailureClass::none);
 }

@@ -30,6 +30,7 @@ enum class LineMark : std::uint8_t {
   follows,     ///< "The above exception was the direct cause of the following exception:"
   ignores,     ///< "Exception ignored in: <...>": the next traceback did no harm
   announces,   ///< "Last error:": the next line says what happened
+  quotes,      ///< "RemoteTraceback:": what is quoted was raised by another process
   starts_run,  ///< a launcher or shell restarts
 };
 

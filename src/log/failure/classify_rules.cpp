@@ -58,6 +58,7 @@ Result<LineVerdict> read_verdict(const lines::RuleRow& row) {
                                 std::pair{std::string_view("follows"), LineMark::follows},
                                 std::pair{std::string_view("ignores"), LineMark::ignores},
                                 std::pair{std::string_view("announces"), LineMark::announces},
+                                std::pair{std::string_view("quotes"), LineMark::quotes},
                                 std::pair{std::string_view("starts_run"), LineMark::starts_run}};
   const auto kind = kind_named(row.text("kind"));
   const auto role = value_of(row.text("role"), roles);
@@ -66,7 +67,8 @@ Result<LineVerdict> read_verdict(const lines::RuleRow& row) {
   if (!role) return row.refuse("role must be cause, cascade or teardown");
   if (!mark)
     return row.refuse(
-        "mark must be traceback, frame, handles, follows, ignores, announces or starts_run");
+        "mark must be traceback, frame, handles, follows, ignores, announces, quotes or "
+        "starts_run");
   const auto weight = row.has("weight") ? parse_number<int>(row.text("weight")) : std::optional(0);
   if (!weight || *weight < 0 || *weight > 4) return row.refuse("weight must be 0 to 4");
   return LineVerdict{*kind, *mark, *role, static_cast<std::uint8_t>(*weight)};

@@ -9,8 +9,10 @@
 #include <schedmate/diagnosis.hpp>
 
 #include "base/text.hpp"
+#include "log/failure/certainty.hpp"
 #include "log/failure/failure_rules.hpp"
 #include "log/failure/good_run.hpp"
+#include "log/failure/hang.hpp"
 #include "log/failure/locate.hpp"
 #include "log/failure/log_fault.hpp"
 #include "log/failure/open_cause.hpp"
@@ -30,6 +32,7 @@ constexpr std::string_view by_model = "/model";
 struct LinesAround {
   std::vector<std::string> lines;  ///< owns what the frames show
   std::vector<failure::Frame> frames;
+  failure::RaisedIn raised = failure::RaisedIn::nowhere;
   std::string context;
 };
 
@@ -51,6 +54,7 @@ Result<LinesAround> read_around(const ForeignPath& path, const failure::FailureL
     if (root.rank >= 0 && line.rank >= 0 && line.rank != root.rank) continue;
     if (const auto frame = failure::read_frame(around.lines[i])) around.frames.push_back(*frame);
   }
+  around.raised = failure::raised_in(around.frames);
   return around;
 }
 
@@ -93,7 +97,7 @@ void add_evidence(const failure::Located& located, std::span<const std::string> 
 
 lines::FailureVerdict verdict_of(const failure::FailureRules& rules,
                                  const failure::FailureLine& root, const LinesAround& around) {
-  const failure::FailureCase what{root.text, around.context, failure::raised_in(around.frames)};
+  const failure::FailureCase what{root.text, around.context, around.raised};
   if (auto found = rules.judge(what)) return *std::move(found);
   return {.rule = "no rule",
           .verdict = FailureClass::other,
@@ -120,6 +124,7 @@ struct DiagnosisTools {
   const DiagnoseInput& input;
   const failure::FailureRules& rules;
   failure::LineKinds& kinds;
+  const Confidence& confidence;
 };
 
 Result<failure::CauseLine> fill(const failure::Located& located, const DiagnosisTools& tools,
@@ -129,13 +134,21 @@ Result<failure::CauseLine> fill(const failure::Located& located, const Diagnosis
   const auto around = read_around({input.paths[root.file], input.access}, root);
   if (!around) return tl::unexpected(around.error());
   lines::FailureVerdict verdict = verdict_of(tools.rules, root, *around);
-  if (input.reader && verdict.confidence < input.doubtful_below) {
+  const auto seen =
+      failure::features_of({located, tools.rules, verdict, around->raised, around->frames.size()});
+  made.doubtful = verdict.confidence < input.doubtful_below;
+  verdict.confidence = tools.confidence.probability(failure::class_answer, seen);
+  made.root_confidence =
+      tools.confidence.probability(failure::line_answer, failure::line_features(seen));
+  if (input.reader && made.doubtful) {
     const failure::OpenFailure open{input, tools.kinds, input.paths[root.file], root.line,
-                                    failure::raised_in(around->frames)};
+                                    around->raised};
     auto model_cause = failure::read_open_cause(open, made.dropped);
     if (!model_cause) return tl::unexpected(model_cause.error());
     if (*model_cause) verdict = (*std::move(model_cause))->verdict;
   }
+  if (auto done = failure::name_hang({input.paths[root.file], input.access}, root, verdict); !done)
+    return tl::unexpected(done.error());
   put(verdict, made);
   made.root_file = input.paths[root.file];
   made.root_line = root.line;
@@ -165,6 +178,7 @@ Result<void> fill_unseen(const DiagnosisTools& tools, Diagnosis& made) {
   if (!model_cause) return tl::unexpected(model_cause.error());
   if (!*model_cause) return {};
   put((*model_cause)->verdict, made);
+  made.root_confidence = made.confidence;
   made.root_file = path;
   made.root_line = made.first_error_line = (*model_cause)->line;
   made.evidence.push_back({path, (*model_cause)->line, (*model_cause)->text, LineRole::cause});
@@ -223,6 +237,7 @@ void clean_texts(const DiagnoseInput& input, Diagnosis& made) {
     }
   }
   if (!input.clean) return;
+  made.reason = input.clean(made.reason);  // it may cite the line that was last seen
   for (Witness& witness : made.witnesses) {
     witness.says = input.clean(witness.says);
     for (WitnessEvent& each : witness.events) each.text = input.clean(each.text);
@@ -231,7 +246,7 @@ void clean_texts(const DiagnoseInput& input, Diagnosis& made) {
 
 }  // namespace
 
-Result<Diagnosis> diagnose(const DiagnoseInput& given) {
+Result<Diagnosis> failure::diagnose_with(const DiagnoseInput& given, const Confidence& confidence) {
   if (given.paths.empty()) return fail(ErrorCode::unsupported, "diagnose: a log is missing");
   DiagnoseInput input = given;
   const auto locator = failure::find_locator(input.locator);
@@ -256,15 +271,17 @@ Result<Diagnosis> diagnose(const DiagnoseInput& given) {
   if (fault) return tl::unexpected(*fault);
   for (const Error& each : located->cut_short) made.unread.push_back(each.message);
   made.by = std::string((*locator)->name);
-  made.confidence = 0.8;
   made.reason = "no failure in the log";
   made.gpus = input.gpus;
-  const DiagnosisTools tools{input, *rules, kinds};
+  const DiagnosisTools tools{input, *rules, kinds, confidence};
   failure::CauseLine line;
   if (located->root) {
     auto filled = fill(*located, tools, made);
     if (!filled) return tl::unexpected(filled.error());
     line = *filled;
+  } else {
+    made.confidence = confidence.probability(failure::healthy_answer,
+                                             failure::features_without_failure(*located));
   }
   const witness::WitnessCase what{input.job,     input.kernel_logs, input.gpus,
                                   rules->xids(), input.rules,       input.access};

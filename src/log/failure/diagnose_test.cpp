@@ -57,6 +57,24 @@ TEST_CASE("without a second witness nothing is restarted elsewhere and no node i
   CHECK(made.nodes.empty());
 }
 
+TEST_CASE("a step that srun gives up since it lost a node was not cancelled by anybody") {
+  const std::string cancelled =
+      "slurmstepd: error: *** STEP 5.0 ON n0 CANCELLED AT 2026-11-28T02:21:44 ***\n"
+      "srun: error: n0: task 0: Terminated\n";
+  for (const char* const lost :
+       {"srun: error: step_launch_notify_io_failure: aborting, io error with slurmstepd on node "
+        "1\n",
+        "srun: error: Aborting, io error and missing step on node 1\n"}) {
+    const auto made = DiagnosedLog().diagnose(
+        lost +
+        ("srun: Job step aborted: Waiting up to 32 seconds for job step to finish.\n" + cancelled));
+    CHECK(made.verdict == FailureClass::infrastructure);
+    CHECK(made.component == Component::node);
+    CHECK(made.recommendation == Recommendation::test_first);
+  }
+  CHECK(DiagnosedLog().diagnose(cancelled).verdict == FailureClass::other);
+}
+
 TEST_CASE("the scheduler's state is a witness; nodes come from the allocation only") {
   DiagnosedLog one;
   one.job(R"({"job_id": 7, "state": "NODE_FAIL", "nodes": ["n3", "n4"]})");
@@ -160,6 +178,65 @@ TEST_CASE("no log, a missing log and a wrong locator are errors") {
   CHECK_FALSE(diagnose(input));
   input.locator = "odd";
   CHECK(diagnose(input).error().code == ErrorCode::not_found);
+}
+
+TEST_CASE("a hang is named with what was last seen") {
+  DiagnosedLog log;
+  const std::string steps =
+      "step 11 loss 2.5\nstep 12 loss 2.4\n"
+      "[rank0]:[E1 ProcessGroupNCCL.cpp:607] [Rank 0] Watchdog caught collective operation "
+      "timeout: "
+      "WorkNCCL(SeqNum=9) ran for 600013 milliseconds before timing out.\n";
+  const auto made = log.diagnose(steps);
+  CHECK(made.reason.starts_with("hung: a collective timed out"));
+  CHECK(made.reason.ends_with("last seen: line 2: step 12 loss 2.4"));
+}
+
+TEST_CASE("an end from outside after an unusual silence is a hang") {
+  const auto log_with_end = [](int hour) {
+    std::string text;
+    for (int i = 0; i < 9; ++i)
+      text +=
+          "2024-03-01 10:0" + std::to_string(i) + ":00 step " + std::to_string(i) + " loss 2.5\n";
+    return text + "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2024-03-01T" +
+           std::to_string(hour) + ":09:00 DUE TO TIME LIMIT ***\n";
+  };
+  DiagnosedLog log;
+  const auto hangs = log.diagnose(log_with_end(12));
+  CHECK(hangs.verdict == FailureClass::other);
+  CHECK(hangs.reason ==
+        "hung: nothing was printed for 121 minutes, then the scheduler ended the job at its time "
+        "limit; last seen: line 9: 2024-03-01 10:08:00 step 8 loss 2.5");
+  CHECK(log.diagnose(log_with_end(10)).reason == "the scheduler ended the job at its time limit");
+}
+
+TEST_CASE("a progress bar without time stamps is no silence") {
+  std::string text;
+  for (int i = 0; i < 8; ++i)
+    text += "2024-03-01 10:0" + std::to_string(i) + ":00 loading part " + std::to_string(i) + "\n";
+  for (int i = 1; i < 1800; ++i)
+    text += "\r" + std::to_string(i / 18) + "%|##  | " + std::to_string(i) +
+            "/1800 [10:00<20:00, 4.00s/it, loss=2.5]";
+  text +=
+      "\nslurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2024-03-01T12:07:00 DUE TO TIME LIMIT "
+      "***\n";
+  DiagnosedLog log;
+  CHECK(log.diagnose(text).reason == "the scheduler ended the job at its time limit");
+}
+
+TEST_CASE("what a reason cites of the log is cleaned, too") {
+  DiagnosedLog log;
+  log.input.clean = [](std::string_view text) {
+    std::string made(text);
+    for (std::size_t at = 0; (at = made.find("hunter2")) != std::string::npos;)
+      made.replace(at, 7, "[redacted]");
+    return made;
+  };
+  const auto made = log.diagnose(
+      "step 12 loss 2.4 hunter2\n"
+      "[rank0]:[E1 ProcessGroupNCCL.cpp:607] [Rank 0] Watchdog caught collective operation "
+      "timeout: WorkNCCL(SeqNum=9) ran for 600013 milliseconds before timing out.\n");
+  CHECK(made.reason.ends_with("last seen: line 1: step 12 loss 2.4 [redacted]"));
 }
 
 }  // namespace schedmate::failure

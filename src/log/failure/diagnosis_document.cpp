@@ -38,11 +38,14 @@ Document failure::diagnosis_document(const Diagnosis& diagnosis) {
     return text.empty() ? Json(nullptr) : Json(text);
   };
   Document document = {{"schema", "schedmate.diagnosis.v1"}};
-  document["class"] = diagnosis.judged ? Json(name_of(diagnosis.verdict)) : Json(nullptr);
+  document["class"] =
+      diagnosis.judged && !diagnosis.unsure ? Json(name_of(diagnosis.verdict)) : Json(nullptr);
   document["component"] =
       diagnosis.component == Component::none ? Json(nullptr) : Json(name_of(diagnosis.component));
   document["root_file"] = optional_text(diagnosis.root_file);
   document["root_line"] = or_null<Json>(diagnosis.root_line);
+  document["root_confidence"] =
+      or_null<Json>(diagnosis.root_line ? std::optional(diagnosis.root_confidence) : std::nullopt);
   document["first_error_line"] = or_null<Json>(diagnosis.first_error_line);
   document["reason"] = diagnosis.reason;
   document["evidence"] = Json::array();

@@ -36,6 +36,10 @@ TEST_CASE("the innermost frame says whose code raised an exception") {
   CHECK(place({own, torch}) == RaisedIn::library);
   CHECK(place({own, tune, torch}) == RaisedIn::library_from_library);
   CHECK(place({{"/env/bin/torchrun", ""}, torch}) == RaisedIn::only_library);
+  // "'Net' object has no attribute 'fc3'": torch looks it up for the job.
+  const Frame look_up{"/env/lib/python3.10/site-packages/torch/nn/module.py", "__getattr__"};
+  CHECK(place({own, look_up}) == RaisedIn::project);
+  CHECK(place({look_up}) == RaisedIn::only_library);
 }
 
 }  // namespace schedmate::failure

@@ -50,7 +50,7 @@ Result<FailureRules> FailureRules::load(const std::string& folder) {
       "failures.toml",
       "failure",
       {"name", "class", "component", "any", "all", "none", "near", "frames", "reason",
-       "recommendation", "advice", "confidence", "open", "test"},
+       "recommendation", "advice", "confidence", "open", "outside", "test"},
       embedded::failures_toml};
   const auto rows = lines::rule_rows(table, folder);
   if (!rows) return tl::unexpected(rows.error());

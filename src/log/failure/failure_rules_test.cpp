@@ -58,6 +58,15 @@ TEST_CASE("where no word decides, the place of the exception does") {
                 RaisedIn::library_from_library) == FailureClass::framework);
   CHECK(verdict("ValueError: bad mode", RaisedIn::library) == FailureClass::user_script);
   CHECK(verdict("odd words", RaisedIn::nowhere) == FailureClass::other);
+  // What a library lacks, and what a config names that it does not have.
+  CHECK(verdict("AttributeError: module 'numpy' has no attribute 'float'", RaisedIn::library) ==
+        FailureClass::framework);
+  CHECK(verdict("AttributeError: 'TypeError' object has no attribute 'message'",
+                RaisedIn::library) == FailureClass::framework);
+  CHECK(verdict("AttributeError: 'list' object has no attribute 'keys'", RaisedIn::library) ==
+        FailureClass::user_script);
+  CHECK(verdict("KeyError: 'Net is not in the models registry'", RaisedIn::only_library) ==
+        FailureClass::user_script);
 }
 
 TEST_CASE("what nothing says is not infrastructure") {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 
 #include "base/text.hpp"
 #include "log/failure/exceptions.hpp"
@@ -15,15 +16,16 @@ constexpr std::size_t most_traces = 1024;
 constexpr std::size_t shortest_first_line = 12;
 constexpr std::uint64_t first_lines_apart = 30;
 constexpr std::uint64_t lines_of_frame = 3;  ///< the frame, its code, marks beneath
+constexpr std::uint64_t lines_of_announcement = 3;
 constexpr std::uint64_t quiet_between_eras = 60;
 constexpr std::uint64_t longest_gap = 4;       ///< between an exception and the traceback it quotes
 constexpr std::uint64_t longest_trace = 1000;  ///< lines; further apart is another one
 
 /// Looked up and not found, then said better by whoever handled it.
 bool is_incidental(std::string_view name) {
-  constexpr auto names =
-      std::to_array<std::string_view>({"KeyError", "StopIteration", "AttributeError", "IndexError",
-                                       "LookupError", "queue.Empty", "Empty", "_queue.Empty"});
+  constexpr auto names = std::to_array<std::string_view>(
+      {"KeyError", "StopIteration", "AttributeError", "IndexError", "LookupError", "queue.Empty",
+       "Empty", "_queue.Empty", "binascii.Error", "json.decoder.JSONDecodeError"});
   return std::ranges::find(names, name) != names.end();
 }
 
@@ -40,20 +42,24 @@ void FailureScan::take(const lines::Line& line) {
 void FailureScan::take_state(std::uint64_t number, std::string_view state) {
   const auto hash = lines::template_hash(state);
   const LineVerdict verdict = input_.kinds.of(hash, state);
-  if (verdict.kind == LineKind::progress) ++progress_;
+  if (verdict.kind == LineKind::progress) {
+    ++progress_;
+    progress_line_ = number;
+  }
   const bool plain_other = verdict.kind == LineKind::other && verdict.mark == LineMark::none;
   if (plain_other && lines_ > trace_seen_ + 2 * longest_gap) ++quiet_;
   const bool failure = verdict.kind == LineKind::failure;
   if (state.size() > shortest_first_line && begins_again(hash, verdict)) begin_run();
   const bool plain = !failure && verdict.mark == LineMark::none;
-  if (lines_ > trace_seen_ + longest_trace) traces_.clear();
+  if (lines_ > trace_seen_ + longest_trace) forget_traces();
   // Outside of tracebacks most lines need no more than this.
-  if (plain && traces_.empty() && announced_ == 0) return;
+  if (plain && !may_belong(number)) return;
   auto at = failure_line(state, verdict);
   at.file = file_;
   at.line = at.begins = number;
   at.hash = hash;
   at.progress_before = progress_;
+  at.progress_line = progress_line_;
   at.run = run_;
   if (verdict.mark != LineMark::none) return take_mark(at, verdict.mark);
   if (failure && input_.known != nullptr && input_.known->contains(hash)) return;
@@ -62,13 +68,29 @@ void FailureScan::take_state(std::uint64_t number, std::string_view state) {
 
 void FailureScan::begin_run() {
   if (!found_.empty() && found_.back().run == run_) ++run_;
+  forget_traces();
+}
+
+void FailureScan::forget_traces() {
   traces_.clear();
+  frame_open_ = false;
+}
+
+/// A line that is no failure by itself says something right behind a traceback, or where it was
+/// announced.
+bool FailureScan::may_belong(std::uint64_t number) const {
+  if (announced_ != 0 && number <= announced_ + lines_of_announcement) return true;
+  return !traces_.empty() && (frame_open_ || number <= trace_line_ + lines_of_frame);
 }
 
 bool FailureScan::begins_again(std::uint64_t hash, const LineVerdict& verdict) {
   const bool plain = verdict.mark == LineMark::none &&
                      (verdict.kind == LineKind::other || verdict.kind == LineKind::warning);
-  if (!plain || (trace_seen_ != 0 && lines_ <= trace_seen_ + longest_gap)) return false;
+  const bool known =
+      first_lines_.size() == 2 && std::ranges::find(first_lines_, hash) != first_lines_.end();
+  // What stands right behind a traceback may be the rest of a message.
+  const bool rest = trace_seen_ != 0 && lines_ <= trace_seen_ + longest_gap;
+  if (!plain || (rest && !known)) return false;
   if (found_.empty() && first_lines_.size() < 2) {
     if (std::ranges::find(first_lines_, hash) == first_lines_.end()) first_lines_.push_back(hash);
     return false;
@@ -102,6 +124,10 @@ void FailureScan::take_mark(const FailureLine& at, LineMark mark) {
   trace.ignored = trace.ignored || mark == LineMark::ignores;
   trace_seen_ = at.line;
   if (mark == LineMark::ignores) return;
+  if (mark == LineMark::quotes) {
+    trace.quoted = true;
+    return;
+  }
   if (mark == LineMark::handles || mark == LineMark::follows) {
     trace.chain = mark;
   } else {
@@ -110,7 +136,8 @@ void FailureScan::take_mark(const FailureLine& at, LineMark mark) {
     if (mark == LineMark::traceback && trace.chain == LineMark::none && !trace.ignored) add(at);
   }
   trace.after_frame = mark == LineMark::frame;
-  trace.seen = at.line;
+  frame_open_ = frame_open_ || trace.after_frame;
+  trace.seen = trace_line_ = at.line;
 }
 
 bool FailureScan::is_code(const Trace& trace, std::string_view text) const {
@@ -120,7 +147,7 @@ bool FailureScan::is_code(const Trace& trace, std::string_view text) const {
 
 void FailureScan::take_plain(FailureLine at, bool failure) {
   const std::string_view body = body_of(at);
-  if (announced_ != 0 && !body.empty() && at.line <= announced_ + 3) {
+  if (announced_ != 0 && !body.empty() && at.line <= announced_ + lines_of_announcement) {
     announced_ = 0;
     // What was announced says more than those who announced it.
     for (auto it = found_.rbegin(); it != found_.rend() && it->line + 6 >= at.line; ++it)
@@ -141,6 +168,8 @@ void FailureScan::take_plain(FailureLine at, bool failure) {
   const bool inside = trace.begins != 0 && at.line <= trace.seen + lines_of_frame;
   const bool foreign = !failure && inside && !code && may_be_exception(body);
   trace.after_frame = false;
+  if (frame_open_)
+    frame_open_ = std::ranges::any_of(traces_ | std::views::values, &Trace::after_frame);
   if (code) return;
   if (foreign) {
     at.role = LineRole::cause;
@@ -160,6 +189,10 @@ void FailureScan::add_exception(FailureLine at, Trace& trace) {
   if (chained && at.role == LineRole::cause) {
     FailureLine& first = found_[trace.last];
     at.begins = std::min(at.begins, first.begins);
+    if (trace.quoted && first.hash == at.hash) {
+      trace = {};  // the frames of the other process say where it was raised
+      return;
+    }
     if (trace.chain == LineMark::follows && first.hash == at.hash) {
       // "raise KeyError(key) from error": the same once more, with the longer traceback.
       first = std::move(at);
@@ -172,9 +205,11 @@ void FailureScan::add_exception(FailureLine at, Trace& trace) {
     lesser.role = LineRole::cascade;
   }
   const auto outer = at.role == LineRole::cascade && !chained ? trace : Trace();
+  const bool quoted = trace.quoted && !chained;
   trace = {};
+  trace.quoted = quoted;
   trace.begins = outer.begins;
-  trace.seen = at.line;
+  trace.seen = trace_line_ = at.line;
   trace.wrapped = outer.begins != 0;
   trace.last = add(std::move(at));
 }

@@ -28,6 +28,7 @@ class FailureScan {
     bool after_frame = false;
     bool wrapped = false;             ///< its exception quotes another traceback
     bool ignored = false;             ///< Python went on after it
+    bool quoted = false;              ///< the first of a chain is another process's
     LineMark chain = LineMark::none;  ///< how the next exception hangs on the last one
     std::size_t last = nothing;       ///< the last exception, as index of found_
   };
@@ -44,6 +45,8 @@ class FailureScan {
   std::size_t add(FailureLine at);
   void shrink();
   void begin_run();
+  void forget_traces();
+  [[nodiscard]] bool may_belong(std::uint64_t number) const;
   /// The first lines of the log come again after a failure.
   [[nodiscard]] bool begins_again(std::uint64_t hash, const LineVerdict& verdict);
 
@@ -54,6 +57,9 @@ class FailureScan {
   std::vector<std::uint64_t> first_lines_;  ///< templates
   std::uint64_t lines_ = 0, progress_ = 0, announced_ = 0, first_again_ = 0;
   std::uint64_t trace_seen_ = 0;  ///< newest line of a traceback
+  std::uint64_t trace_line_ = 0;  ///< at least the `seen` of every trace
+  bool frame_open_ = false;       ///< unless it is set, no trace is `after_frame`
+  std::uint64_t progress_line_ = 0;
   std::uint32_t run_ = 0, era_ = 0;
   std::uint64_t quiet_ = 0;  ///< ordinary lines since the last failure line
   std::string scratch_;

@@ -30,6 +30,7 @@ struct FailureLine {
   std::optional<lines::Stamp> time;
   std::uint64_t hash = 0;             ///< of its template
   std::uint64_t progress_before = 0;  ///< progress lines of this file so far
+  std::uint64_t progress_line = 0;    ///< the last of them; 0: none
   std::uint32_t run = 0;              ///< which run of the file it belongs to
   std::uint64_t count = 1;            ///< lines like it, itself included
   std::uint32_t era = 0;              ///< goes up after many ordinary lines: the program went on
@@ -39,6 +40,8 @@ struct Located {
   std::optional<FailureLine> root;  ///< nothing: no failure
   std::vector<FailureLine> others;  ///< of the same failure, in the order of the log
   std::uint64_t lines = 0;          ///< looked at
+  std::uint64_t progress = 0;       ///< progress lines among them; counted by `scan` alone
+  std::uint64_t survived = 0;       ///< failure lines that training went on after, likewise
   std::vector<Error> cut_short;     ///< of files that end before their text does
 };
 

@@ -82,12 +82,22 @@ Result<Located> locate_scan(const LocateInput& input) {
     if (!done && scan.lines() == 0) return tl::unexpected(done.error());
     if (!done) located.cut_short.push_back(done.error());
     located.lines += scan.lines();
+    located.progress += scan.progress();
+    const auto before = located.others.size();
     keep_live(scan, located.others);
+    located.survived += scan.found().size() - (located.others.size() - before);
   }
   if (located.others.empty()) return located;
   auto root = located.others.begin();
   for (auto it = located.others.begin(); it != located.others.end(); ++it)
     if (is_better(*it, *root)) root = it;
+  // The exception at its end says more than a traceback's head.
+  if (root->role == LineRole::cascade) {
+    const auto end = std::ranges::find_if(located.others, [&](const FailureLine& each) {
+      return each.file == root->file && each.begins == root->line && each.line > root->line;
+    });
+    if (end != located.others.end()) root = end;
+  }
   located.root = *root;
   located.others.erase(root);
   std::erase_if(located.others, [&](const FailureLine& each) {

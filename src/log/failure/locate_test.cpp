@@ -91,6 +91,36 @@ TEST_CASE("a worker's own traceback names the cause, not the one that passes it 
   CHECK(located.root->begins == 1);
 }
 
+TEST_CASE("what a worker process raised counts where it was raised, not where it is passed on") {
+  const std::string quoted = "multiprocessing.pool.RemoteTraceback: \n\"\"\"\n" + trace +
+                             "TypeError: indices must be integers\n\"\"\"\n";
+  const std::string follows =
+      "\nThe above exception was the direct cause of the following exception:\n\n";
+  const std::string passed = trace + "TypeError: indices must be integers\n";
+  CHECK(root_of(quoted + follows + passed) == 6);
+  // In one process the longer traceback is the outer one.
+  CHECK(root_of(passed + follows + passed) == 11);
+}
+
+TEST_CASE("a reading that failed before the argument was refused is no cause") {
+  const std::string handles =
+      "\nDuring handling of the above exception, another exception occurred:\n\n";
+  CHECK(root_of(trace + "binascii.Error: Incorrect padding\n" + handles + trace +
+                "ValueError: no such configuration: a.json\n") == 11);
+}
+
+TEST_CASE("threads that find their queue closed followed the failure") {
+  const std::string thread =
+      "Exception in thread Thread-1:\n" + trace + "OSError: handle is closed\n";
+  CHECK(root_of(thread + trace + "RuntimeError: dimensions do not match\n") == 9);
+}
+
+TEST_CASE("where nothing is a cause, the exception counts and not the head of its traceback") {
+  CHECK(root_of(progress + trace +
+                "RuntimeError: DataLoader worker (pid 4) is killed by signal: "
+                "Terminated. \n") == 5);
+}
+
 TEST_CASE("an exception that introduces another traceback is not the cause") {
   CHECK(root_of(trace + "RuntimeError: failed to import:\n\n" + trace + "ImportError: x\n") == 9);
 }
@@ -125,6 +155,7 @@ TEST_CASE("of several runs in one file the last one counts") {
   const std::string bare = "reading the configuration file\nbuilding a network of this size\n";
   CHECK(root_of(bare + repeated(5, "plain words\n") + trace + "ValueError: one\n" +
                 "\n\n\n\n\n\n\n" + bare + trace + "TypeError: two\n") == 24);
+  CHECK(root_of(bare + trace + "ValueError: one\n" + bare + trace + "TypeError: two\n") == 12);
 }
 
 TEST_CASE("what a good run has, too, is not the cause") {

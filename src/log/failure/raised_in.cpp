@@ -38,6 +38,10 @@ bool is_library_file(std::string_view file) {
 }
 
 RaisedIn raised_in(std::span<const Frame> frames) {
+  // Who looks an attribute up that is not there fails, not the library's look-up.
+  while (frames.size() > 1 && frames.back().function == "__getattr__" &&
+         is_library_file(frames.back().file))
+    frames = frames.first(frames.size() - 1);
   if (frames.empty()) return RaisedIn::nowhere;
   const auto is_own = [](const Frame& frame) { return !is_library_file(frame.file); };
   if (is_own(frames.back())) return RaisedIn::project;

@@ -3,6 +3,7 @@
 
 /// Where an exception was raised: in the job's own code or in a library, and who called it.
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>

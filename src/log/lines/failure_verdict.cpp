@@ -48,6 +48,7 @@ Result<FailureVerdict> read_failure_verdict(const RuleRow& row) {
     return row.refuse("confidence must be from 0 to 1");
   made.confidence = *confidence;
   made.open = row.has("open") && row.text("open") == "true";
+  made.outside = row.has("outside") && row.text("outside") == "true";
   return made;
 }
 

@@ -18,11 +18,12 @@ struct FailureVerdict {
   std::string reason, advice;
   Recommendation recommendation = Recommendation::notify;
   double confidence = 0;
-  bool open = false;  ///< the line says that the job ended, not why: a witness may know
+  bool open = false;     ///< the line says that the job ended, not why: a witness may know
+  bool outside = false;  ///< somebody else ended the job: after a long silence it had hung
 };
 
 /// What a row says: class, component, reason (`says` or `reason`), recommendation, advice,
-/// confidence, open. Errors: invalid, with the row's place.
+/// confidence, open, outside. Errors: invalid, with the row's place.
 [[nodiscard]] Result<FailureVerdict> read_failure_verdict(const RuleRow& row);
 
 }  // namespace schedmate::lines

@@ -127,6 +127,18 @@ class Times {
     }
   }
 
+  /// "Per sample total time": of less than a step, nobody says of how much less.
+  [[nodiscard]] static bool is_of_a_part(std::string_view name) {
+    if (!name.contains("per ")) return false;
+    const auto words = split(name, ' ');
+    const auto per = std::ranges::find(words, "per");
+    if (words.end() - per < 2) return false;
+    constexpr std::array<std::string_view, 14> parts = {
+        "sample", "samples", "image", "images", "example",  "examples", "token",
+        "tokens", "seq",     "frame", "item",   "sentence", "instance", "utt"};
+    return std::ranges::find(parts, per[1]) != parts.end();
+  }
+
   /// "Speed (samples/sec)" is no time.
   [[nodiscard]] static bool is_other_unit(std::string_view name) {
     const auto open = name.rfind('(');
@@ -164,6 +176,7 @@ class Times {
       return;
     }
     if ((known && !is_time_of_format) || is_other_unit(key(i)) || is_throughput(i)) return;
+    if (is_of_a_part(key(i))) return;
     if (is_eta(i)) reading_.eta_s = seconds_of(number(i), key(i));
     // "(1228.2 ms)": nobody counts reports in milliseconds.
     const bool bare_ms = key(i).empty() && number(i).unit == "ms";

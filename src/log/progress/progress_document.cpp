@@ -27,6 +27,7 @@ Document progress::progress_document(const Progress& progress) {
   json["epoch"] = number(progress.epoch);
   json["total_epochs"] = number(progress.total_epochs);
   json["step_time_s"] = number(progress.step_time_s);
+  json["recent_step_time_s"] = number(progress.recent_step_time_s);
   json["loss"] = number(progress.loss);
   json["throughput"] = nullptr;
   if (progress.throughput)
@@ -35,6 +36,9 @@ Document progress::progress_document(const Progress& progress) {
   json["remaining_s"] = number(progress.remaining_s);
   json["remaining_by"] = nullptr;
   if (!progress.remaining_by.empty()) json["remaining_by"] = progress.remaining_by;
+  json["confidence"] = Json::object();
+  for (const auto& [field, probability] : progress.confidence)
+    json["confidence"][field] = probability;
   json["lines"] = progress.lines;
   json["evidence"] = progress.evidence;
   json["by"] = progress.by;

@@ -43,6 +43,7 @@ std::optional<std::size_t> behind_step(const LineParts& parts) {
 void read_loss(LineParts& parts, Reading& reading) {
   const auto take = [&](std::size_t i, int rank) {
     parts.loss = i;
+    reading.loss_key = parts.keys[i];
     if (std::isfinite(parts.numbers[i].value)) reading.loss = parts.numbers[i].value;
     reading.loss_rank = rank;
   };

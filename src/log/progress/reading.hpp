@@ -37,7 +37,8 @@ struct Reading {
   Kind kind = Kind::nothing;
   std::string step_key;  ///< "n/total" where a pair without a name counts
   std::optional<double> step, total_steps, epoch, total_epochs, loss;
-  int loss_rank = 0;  ///< 0: by its name; 1: the only key that ends in "loss"
+  std::string loss_key;
+  int loss_rank = 0;  ///< 0: by its name; 1: the only key with the word, or behind "loss at step"
   std::vector<TimeField> times;
   std::optional<double> bar_step_s;  ///< 1/rate of a bar or of a printed step rate
   std::optional<Throughput> throughput;

@@ -29,6 +29,14 @@ double steady(std::vector<double> values) {
   return median_of(std::move(values));
 }
 
+/// Those that have a time stamp.
+std::deque<StepSample> stamped(const std::deque<StepSample>& samples) {
+  std::deque<StepSample> found;
+  for (const StepSample& sample : samples)
+    if (sample.time) found.push_back(sample);
+  return found;
+}
+
 /// Pairs in which the counter went forward. Several ranks may report one step, two handlers may
 /// print one line: the first of them that has a time stamp counts.
 std::vector<Gap> gaps_of(const std::deque<StepSample>& samples) {
@@ -119,8 +127,8 @@ class FieldSeries {
     for (const StepSample& sample : samples)
       for (const TimeField& field : sample.times)
         if (field.key == key_) {
-          points_.push_back(
-              {sample.step, field.seconds, field.covers, std::floor(sample.epoch.value_or(-1))});
+          points_.push_back({sample.step, field.seconds, field.covers,
+                             std::floor(sample.epoch.value_or(-1)), sample.per_epoch});
           if (field.mean) mean_ = field.mean;
           meaning_ = field.meaning;
           bare_ = field.bare;
@@ -134,6 +142,7 @@ class FieldSeries {
     if (const auto covered = by_cover()) return named(*covered, "of the steps it names");
     if (meaning_ == TimeMeaning::interval) return by_distance();
     if (const auto elapsed = by_elapsed(check)) return named(*elapsed, "elapsed, differences");
+    if (const auto elapsed = over_epochs()) return named(*elapsed, "elapsed, over epochs");
     if (meaning_ == TimeMeaning::elapsed || (check.stamps && only_grows())) return std::nullopt;
     if (key_.empty() && !names_one_step()) return without_word(check);
     const double value = steady_median();
@@ -148,7 +157,7 @@ class FieldSeries {
 
  private:
   struct Point {
-    double step, seconds, covers, epoch;
+    double step, seconds, covers, epoch, per_epoch;
   };
 
   [[nodiscard]] StepTime named(double seconds, std::string_view how) const {
@@ -235,6 +244,28 @@ class FieldSeries {
     return points_.size() >= enough && points_.back().seconds > 2 * points_.front().seconds;
   }
 
+  /// A sum that is printed once in each epoch: "Time elapsed: 1.83 min", "... 1.88 min".
+  [[nodiscard]] std::optional<double> over_epochs() const {
+    constexpr std::size_t enough = 4;
+    constexpr double even = 3;
+    if (meaning_ != TimeMeaning::running || points_.size() <= enough) return std::nullopt;
+    std::vector<double> each;
+    double steps = 0;
+    for (std::size_t i = 1; i < points_.size(); ++i) {
+      const Point& from = points_[i - 1];
+      const Point& to = points_[i];
+      const double between = (to.epoch - from.epoch) * to.per_epoch;
+      if (to.per_epoch <= 0 || between <= 0 || to.step != from.step) return std::nullopt;
+      if (to.seconds <= from.seconds) return std::nullopt;
+      each.push_back((to.seconds - from.seconds) / between);
+      steps += between;
+    }
+    const double slope = (points_.back().seconds - points_.front().seconds) / steps;
+    const bool grows =
+        std::ranges::all_of(each, [&](double value) { return near(value, slope, even); });
+    return grows ? std::optional(slope) : std::nullopt;
+  }
+
   /// A time that only grows, about as fast as its share of the counter: seconds since the start.
   [[nodiscard]] std::optional<double> by_elapsed(const TimeCheck& check) const {
     const auto& stamps = check.stamps;
@@ -319,13 +350,15 @@ class FieldSeries {
   /// whatever its word.
   [[nodiscard]] bool is_even(double interval) const {
     constexpr std::size_t enough = 3;
+    constexpr std::size_t many = 6;  // for what would be long even for an epoch
     std::size_t falls = 0;
     const double middle = steady_median();
     for (std::size_t i = 1; i < points_.size(); ++i) {
       falls += points_[i].seconds < points_[i - 1].seconds ? 1 : 0;
       if (!near(points_[i].seconds, middle, 1.3)) return false;
     }
-    return middle <= longest_unproven && interval < 1.5 && points_.size() >= enough && falls > 0;
+    const std::size_t fewest = middle <= longest_unproven ? enough : many;
+    return interval < 1.5 && points_.size() >= fewest && falls > 0;
   }
 
   std::string key_;
@@ -361,12 +394,18 @@ std::optional<StepTime> step_time_of(const std::deque<StepSample>& samples) {
     if (sample.eta_s) left.push_back(*sample.eta_s);
   TimeCheck check{by_stamps(gaps), std::nullopt, usual_steps(gaps), gaps.size()};
   if (!left.empty()) check.left = median_of(std::move(left));
+  // "[10:00:05] step=13" and then "[Step 12/100]" of two ranks: the clock is of one of them.
+  const bool unsteady = !check.stamps && wanders(samples);
+  if (unsteady) {
+    const auto timed = stamped(samples);
+    check.stamps = by_stamps(gaps_of(timed));
+  }
   const auto keys = time_keys(samples);
   for (const auto& key : keys)
     if (const FieldSeries field(key, samples); field.names_one_step())
       if (auto found = field.read(check)) return found;
   if (const auto rate = by_rates(samples)) return StepTime{*rate, "printed rate"};
-  if (!check.stamps && wanders(samples)) return std::nullopt;
+  if (unsteady && !check.stamps) return std::nullopt;
   std::optional<StepTime> open;
   for (const auto& key : keys) {
     const FieldSeries field(key, samples);
@@ -379,6 +418,19 @@ std::optional<StepTime> step_time_of(const std::deque<StepSample>& samples) {
   }
   if (open) return open;
   if (check.stamps) return StepTime{*check.stamps, "time stamps"};
+  return std::nullopt;
+}
+
+std::optional<double> step_by_stamps(const std::deque<StepSample>& samples) {
+  return by_stamps(gaps_of(samples));
+}
+
+std::optional<double> recent_step_s(const std::deque<StepSample>& samples, const StepTime& whole) {
+  constexpr std::ptrdiff_t fewest = 6;
+  for (std::ptrdiff_t count = fewest; count < std::ssize(samples); count *= 4) {
+    const auto time = step_time_of({samples.end() - count, samples.end()});
+    if (time && time->by == whole.by) return time->seconds;
+  }
   return std::nullopt;
 }
 

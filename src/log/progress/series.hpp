@@ -21,6 +21,7 @@ struct StepSample {
   std::optional<double> rate_s;  ///< seconds of one step by a printed rate
   double arrived_s = 0;          ///< by the follower's clock
   std::optional<double> eta_s;   ///< seconds of one step by what is said to be left
+  double per_epoch = 0;          ///< steps of its epoch, of a counter that restarts; 0: unknown
 };
 
 struct StepTime {
@@ -30,6 +31,13 @@ struct StepTime {
 
 /// Of the samples of one counter, oldest first. Nothing when no reading stands a check.
 [[nodiscard]] std::optional<StepTime> step_time_of(const std::deque<StepSample>& samples);
+
+/// The time of one step by the clock of the lines alone.
+[[nodiscard]] std::optional<double> step_by_stamps(const std::deque<StepSample>& samples);
+
+/// By the last few of them, read in the same way; by more of them where the clock is coarse.
+[[nodiscard]] std::optional<double> recent_step_s(const std::deque<StepSample>& samples,
+                                                  const StepTime& whole);
 
 /// Within that factor of each other, either way.
 constexpr bool near(double a, double b, double factor) { return a < b * factor && b < a * factor; }

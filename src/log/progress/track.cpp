@@ -86,6 +86,7 @@ Result<Progress> track(std::span<const std::string> paths, const TrackOptions& o
     fill(best.total_epochs, other.total_epochs);
     fill(best.loss, other.loss);
     fill(best.throughput, other.throughput);
+    best.confidence.insert(other.confidence.begin(), other.confidence.end());
   }
   best.unread = std::move(unread);
   return best;

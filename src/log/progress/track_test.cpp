@@ -98,8 +98,10 @@ TEST_CASE("the document has every field, null where nothing is known") {
   progress.loss = 0.5;
   CHECK(progress_json(progress) ==
         R"({"schema":"schedmate.progress.v1","step":3,"total_steps":null,"epoch":null,)"
-        R"("total_epochs":null,"step_time_s":null,"loss":0.5,"throughput":null,)"
-        R"("remaining_s":null,"remaining_by":null,"lines":0,"evidence":[],"by":"","by_model":[],)"
+        R"("total_epochs":null,"step_time_s":null,"recent_step_time_s":null,)"
+        R"("loss":0.5,"throughput":null,)"
+        R"("remaining_s":null,"remaining_by":null,"confidence":{},)"
+        R"("lines":0,"evidence":[],"by":"","by_model":[],)"
         R"("unread":[]})");
   progress.evidence = {"half of \xc3"};
   CHECK(progress_json(progress).contains("half of \\ufffd") == false);

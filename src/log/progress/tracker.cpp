@@ -14,7 +14,6 @@
 namespace schedmate::progress {
 namespace {
 
-constexpr std::size_t most_samples = 400;
 constexpr std::size_t most_counters = 32;
 constexpr std::size_t most_row_text = 400;
 constexpr std::size_t most_block = 4096;
@@ -222,10 +221,11 @@ ProgressTracker::Counter* ProgressTracker::newest_counter() {
 /// What has no counter of its own belongs to the next report.
 void ProgressTracker::take_loose(const Reading& reading, std::string_view body) {
   StepSample bare;
-  for (const TimeField& field : reading.times) {
-    loose_.push_back(field);
-    if (field.meaning == TimeMeaning::step) bare.times.push_back(field);
-  }
+  if (!take_epoch_time(reading))
+    for (const TimeField& field : reading.times) {
+      loose_.push_back(field);
+      if (field.meaning == TimeMeaning::step) bare.times.push_back(field);
+    }
   bare.rate_s = reading.bar_step_s;
   if (!bare.times.empty() || bare.rate_s) bare_.push_back(std::move(bare));
   if (bare_.size() > most_samples) bare_.pop_front();
@@ -237,42 +237,29 @@ void ProgressTracker::take_loose(const Reading& reading, std::string_view body) 
     // Of several bars the one that losses stand between is the training's.
     if (Counter* last = newest_counter()) last->near_loss = true;
     loss_ = reading.loss;
+    loose_loss_key_ = reading.epoch ? std::string() : reading.loss_key;
     last_text_ = std::string(body.substr(0, most_row_text));
   }
   if (reading.throughput) throughput_ = reading.throughput;
   take_epoch(reading);
 }
 
-/// Of a line that heads or sums up an epoch.
-void ProgressTracker::take_epoch(const Reading& reading) {
-  if (reading.epoch) {
-    if (reading.total_epochs || epoch_ != reading.epoch) total_epochs_ = reading.total_epochs;
-    epoch_ = reading.epoch;
-  }
-  if (reading.epoch_s) close_epoch(*reading.epoch_s);
-  if (!epoch_ || (!reading.epoch && !reading.epoch_s)) return;
-  StepSample sample{*epoch_, std::nullopt, reading.time, {}, reading.epoch_s, arrival_s_, {}};
-  epochs_.push_back(std::move(sample));
-  if (epochs_.size() > most_samples) epochs_.pop_front();
-}
-
-/// "Time of this epoch: 166 s" of a counter that goes on over epochs, where reports are dense
-/// enough to show how many steps it had.
-void ProgressTracker::close_epoch(double seconds) {
-  constexpr double dense = 20;  // reports in an epoch
-  const Counter* main = main_counter();
-  if (main == nullptr || main->samples.size() < 2) return;
-  const double step = main->samples.back().step;
-  const double interval = step - main->samples[main->samples.size() - 2].step;
-  const double steps = step - epoch_from_.value_or(step);
-  if (interval > 0 && steps >= dense * interval) epoch_step_s_ = seconds / steps;
-  epoch_from_ = step;
+/// What tells counters without a name apart: their total; of a bar that went past its end, which
+/// prints none any more, the one it had: "14/14 [", then "15it [".
+double ProgressTracker::total_in_key(const Reading& reading) {
+  if (reading.total_steps || !reading.bar_step_s) return reading.total_steps.value_or(0);
+  const Counter* last = newest_counter();
+  if (last == nullptr || last->newest != lines_ || !last->last.bar) return 0;
+  const double total = last->total_seen;
+  const double before = *last->last.step;
+  const bool goes_on = *reading.step > total && before <= *reading.step && before * 2 > total;
+  return goes_on && last->last.epoch == reading.epoch ? total : 0;
 }
 
 void ProgressTracker::count(Reading& reading, std::string_view body) {
   // Pairs without a name are distinguished by their totals.
   auto key = reading.step_key;
-  if (key == "n/total") key += fmt::format(" {}", reading.total_steps.value_or(0));
+  if (key == "n/total") key += fmt::format(" {}", total_in_key(reading));
   auto found = counters_.find(key);
   const bool nameless = key != reading.step_key;
   if (found == counters_.end() && nameless && held_out_) return;
@@ -283,14 +270,14 @@ void ProgressTracker::count(Reading& reading, std::string_view body) {
     found = counters_.emplace(key, Counter()).first;
   }
   Counter& counter = found->second;
+  if (reading.total_steps) counter.total_seen = *reading.total_steps;
   if (!counter.samples.empty()) {
     const StepSample& last = counter.samples.back();
-    const bool falls = *reading.step < last.step;
-    if (reading.epoch && last.epoch && *reading.epoch > *last.epoch) {
-      counter.in_epoch = falls;
-      counter.over_epochs = !falls;
-    }
     const bool next_epoch = reading.epoch && last.epoch && *reading.epoch > *last.epoch;
+    if (next_epoch) {
+      counter.in_epoch = *reading.step <= last.step;
+      counter.over_epochs = !counter.in_epoch;
+    }
     // "epoch 4/9, batch 625/625": a report for each epoch, at its end.
     if (next_epoch && *reading.step == last.step && reading.total_steps == reading.step)
       for (TimeField& field : reading.times)
@@ -305,6 +292,7 @@ void ProgressTracker::count(Reading& reading, std::string_view body) {
                     reading.bar_step_s,
                     arrival_s_,
                     {}};
+  if (reading.epoch) sample.per_epoch = reading.total_steps.value_or(0);
   if (reading.eta_s && reading.total_steps && *reading.total_steps > *reading.step)
     sample.eta_s = *reading.eta_s / (*reading.total_steps - *reading.step);
   if (sample.times.empty() && !sample.rate_s) {
@@ -322,6 +310,8 @@ void ProgressTracker::count(Reading& reading, std::string_view body) {
   counter.text = std::string(body.substr(0, most_row_text));
   if (reading.throughput) throughput_ = reading.throughput;
   if (reading.loss) loss_ = reading.loss;
+  loose_loss_key_.clear();
+  if (reading.loss_key.empty()) reading.loss_key = counter.last.loss_key;
   counter.last = std::move(reading);
   counter.last.loss = loss;
 }
@@ -355,15 +345,15 @@ const ProgressTracker::Counter* ProgressTracker::main_counter() const {
   return best;
 }
 
-/// The times of a report may follow it.
-std::optional<StepTime> ProgressTracker::time_of(const Counter& counter) const {
-  if (loose_.empty() && !loose_rate_) return step_time_of(counter.samples);
+/// With the times that followed the last report on lines of their own.
+std::deque<StepSample> ProgressTracker::samples_of(const Counter& counter) const {
   auto samples = counter.samples;
+  if (loose_.empty() && !loose_rate_) return samples;
   StepSample last = samples.back();
   last.times = loose_;
   last.rate_s = loose_rate_;
   samples.push_back(std::move(last));
-  return step_time_of(samples);
+  return samples;
 }
 
 /// Nothing where the evaluations between them take too much of the time.
@@ -385,6 +375,7 @@ Progress ProgressTracker::by_rules() const {
 Progress ProgressTracker::now() const {
   Progress progress = by_rules();
   if (unknown_) unknown_->fill(progress);
+  for (const std::string& field : progress.by_model) progress.confidence.erase(field);
   return progress;
 }
 
@@ -411,10 +402,14 @@ Progress ProgressTracker::of_reports() const {
     progress.total_steps = last.total_steps;
     if (last.epoch) progress.epoch = last.epoch;
     if (last.total_epochs) progress.total_epochs = last.total_epochs;
-    if (last.loss && main->has_loss) progress.loss = last.loss;
+    // The first half of a report whose counter has not come yet.
+    const bool newer = !loose_loss_key_.empty() && loose_loss_key_ == last.loss_key;
+    if (last.loss && main->has_loss && !newer) progress.loss = last.loss;
     progress.evidence.push_back(main->text);
-    if (const auto time = time_of(*main); time && is_a_step(time->seconds)) {
+    const auto samples = samples_of(*main);
+    if (const auto time = step_time_of(samples); time && is_a_step(time->seconds)) {
       progress.step_time_s = time->seconds;
+      progress.recent_step_time_s = recent_step_s(samples, *time);
       progress.by = last.format != nullptr ? last.format->name + ", " + time->by : time->by;
     }
   } else if (!last_text_.empty()) {
@@ -435,14 +430,15 @@ Progress ProgressTracker::of_reports() const {
     progress.step_time_s = closing_step_s_;
     progress.by = "closing summary";
   }
-  if (!progress.step_time_s && epoch_step_s_ && is_a_step(*epoch_step_s_)) {
-    progress.step_time_s = epoch_step_s_;
+  if (const auto time = step_of_epoch(main); !progress.step_time_s && time && is_a_step(*time)) {
+    progress.step_time_s = time;
     progress.by = "time of an epoch by its steps";
   }
   if (const auto left = remaining(progress, main)) {
     progress.remaining_s = left->seconds;
     progress.remaining_by = left->by;
   }
+  weigh(progress);
   return progress;
 }
 

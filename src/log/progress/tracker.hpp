@@ -12,6 +12,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "base/confidence.hpp"
 #include "log/progress/columns.hpp"
 #include "log/progress/reading.hpp"
 #include "log/progress/series.hpp"
@@ -44,10 +45,14 @@ class ProgressTracker {
     double seconds = 0;
     std::string by;
   };
+  /// What speaks for the values of now() and against, by their names in progress_json.
+  [[nodiscard]] std::map<std::string, Features> grounds() const;
   /// Training progress lines so far.
   [[nodiscard]] std::uint64_t lines() const { return lines_; }
 
  private:
+  static constexpr std::size_t most_samples = 400;  ///< of one counter
+
   /// The reports of one counter.
   struct Counter {
     std::deque<StepSample> samples;
@@ -57,6 +62,7 @@ class ProgressTracker {
     bool in_epoch = false;     ///< it was seen to restart in an epoch
     bool over_epochs = false;  ///< it was seen to go on
     std::uint64_t newest = 0;  ///< number of its last line
+    double total_seen = 0;     ///< the last that was printed
     std::string text;
   };
 
@@ -77,7 +83,10 @@ class ProgressTracker {
   void take(Reading reading, std::string_view body);
   void take_closing(const Reading& reading);
   void take_epoch(const Reading& reading);
+  bool take_epoch_time(const Reading& reading);
   void close_epoch(double seconds);
+  [[nodiscard]] std::optional<double> step_of_epoch(const Counter* main) const;
+  [[nodiscard]] double total_in_key(const Reading& reading);
   void take_loose(const Reading& reading, std::string_view body);
   void count(Reading& reading, std::string_view body);
   void remember_checkpoint(const lines::PrefixedLine& line);
@@ -85,7 +94,9 @@ class ProgressTracker {
   [[nodiscard]] const Counter* main_counter() const;
   [[nodiscard]] Progress by_rules() const;  ///< all lines so far, the open block among them
   [[nodiscard]] Progress of_reports() const;
-  [[nodiscard]] std::optional<StepTime> time_of(const Counter& counter) const;
+  [[nodiscard]] std::map<std::string, Features> grounds_of(const Progress& progress) const;
+  void weigh(Progress& progress) const;
+  [[nodiscard]] std::deque<StepSample> samples_of(const Counter& counter) const;
   [[nodiscard]] std::optional<StepTime> time_of_checkpoints() const;
   [[nodiscard]] std::optional<LeftTime> remaining(const Progress& progress,
                                                   const Counter* main) const;
@@ -116,6 +127,8 @@ class ProgressTracker {
   std::optional<double> loss_, epoch_, total_epochs_, checkpoint_step_, closing_step_s_;
   std::optional<double> epoch_from_;    ///< step at which the last epoch was said to have ended
   std::optional<double> epoch_step_s_;  ///< seconds of an epoch by its steps
+  std::optional<double> epoch_s_;       ///< seconds of the last epoch that printed them
+  std::string loose_loss_key_;          ///< of the loss behind the last counter; empty: none is
   std::optional<Throughput> throughput_;
   std::string last_text_, scratch_, extracted_;
 };

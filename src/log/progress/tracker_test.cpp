@@ -58,6 +58,38 @@ TEST_CASE("what is left follows from epochs where no steps are printed") {
   CHECK(!progress_of(lines).step_time_s);
 }
 
+TEST_CASE("recent steps show at once that a job became slower; the median of all does so late") {
+  std::vector<std::string> lines;
+  const auto go_on = [&](int reports, double seconds) {
+    for (int i = 0; i < reports; ++i)
+      lines.push_back(
+          fmt::format("step {}/9000 loss: 2.1 iter_time: {}", 10 * lines.size(), seconds));
+    return progress_of(lines);
+  };
+  CHECK(go_on(3, 0.5).recent_step_time_s == std::nullopt);
+  CHECK(go_on(50, 0.5).recent_step_time_s == 0.5);
+  const Progress slowed = go_on(6, 1.25);
+  CHECK(slowed.step_time_s == 0.5);
+  CHECK(slowed.recent_step_time_s == 1.25);
+  CHECK(go_on(6, 0.5).recent_step_time_s == 0.5);
+}
+
+TEST_CASE("recent steps by a clock of whole seconds need more reports") {
+  std::vector<std::string> lines;
+  double clock = 0;
+  const auto go_on = [&](int reports, double seconds) {
+    for (int i = 0; i < reports; ++i, clock += seconds)
+      lines.push_back(fmt::format("2026-11-27 10:{:02}:{:02} step {} loss: 2.1",
+                                  static_cast<int>(clock) / 60, static_cast<int>(clock) % 60,
+                                  lines.size()));
+    return progress_of(lines);
+  };
+  const Progress even = go_on(200, 0.3);
+  REQUIRE(even.recent_step_time_s);
+  CHECK(near(even.recent_step_time_s, 0.3, 0.2, 0));
+  CHECK(near(go_on(24, 0.9).recent_step_time_s, 0.9, 0.2, 0));
+}
+
 TEST_CASE("a second run in the same file restarts") {
   std::vector<std::string> lines;
   for (int run = 0; run < 2; ++run)

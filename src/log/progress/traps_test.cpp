@@ -34,6 +34,31 @@ TEST_CASE("trap 2: the time of an epoch under the name time") {
          }).step_time_s);
 }
 
+TEST_CASE("trap 2: among reports of steps the time of an epoch is shared by them") {
+  const auto log = [](int i) {
+    return fmt::format(
+        "Epoch[{}/80], Step[100/400], Avg Loss: 0.7\nEpoch[{}/80], Step[200/400], Avg Loss: 0.7\n"
+        "--- Epoch[{}/80], Train Loss: 0.7, time: 80{}.0",
+        i, i, i, i);
+  };
+  check_named_time(progress_of_each(3, log), 2);
+  // Short ones are of the epoch, too.
+  const auto short_ones = [](int i) {
+    return fmt::format("Epoch {} | Batch 0/40 | Loss: 0.5\nEpoch {}, loss 0.5, time 20.0", i, i);
+  };
+  check_named_time(progress_of_each(5, short_ones), 0.5);
+}
+
+TEST_CASE("trap 1: elapsed time that is printed once in each epoch") {
+  const auto log = [](int i) {
+    return fmt::format(
+        "Epoch: {}/99 | Batch 0/12 | Loss: 0.5\nEpoch: {}/99 | Batch 6/12 | Loss: "
+        "0.5\nTime elapsed: {:.2f} min",
+        i, i, i * 0.1);
+  };
+  check_named_time(progress_of_each(9, log), 0.5);
+}
+
 TEST_CASE("trap 3: the time of K iterations") {
   check_named_time(progress_of({"Iter: 1000 Time(100 iters): 5.0s Loss: 0.1",
                                 "Iter: 1100 Time(100 iters): 5.0s Loss: 0.1"}),
@@ -168,6 +193,51 @@ TEST_CASE("trap 15: a clock of whole seconds is averaged") {
   });
   CHECK(near(progress.step_time_s, 0.7, 1.0 / 34, 0));  // it may be a second off in 34
   CHECK(!progress_of({"10:00:00 step 1 loss 0.5", "10:00:01 step 2 loss 0.5"}).step_time_s);
+}
+
+TEST_CASE("the time of a sample is not that of a step") {
+  CHECK(!progress_of_each(8, [](int i) {
+           return fmt::format("Epoch: [3][{}/1733] Per Sample Total Time 0.0585 Train Loss 0.01",
+                              i * 100);
+         }).step_time_s);
+}
+
+TEST_CASE("a step of minutes is believed where many reports agree") {
+  check_named_time(progress_of_each(8,
+                                    [](int i) {
+                                      return fmt::format("i = {} / 9000, loss = 2.5, time = 16{}.5",
+                                                         i, 4 - i % 3);
+                                    }),
+                   163.5);
+}
+
+TEST_CASE("two ranks one step apart, one of them with a clock") {
+  check_named_time(
+      progress_of_each(8,
+                       [](int i) {
+                         return fmt::format(
+                             "[2025-08-15 08:41:{:02d},000] [INFO] step={}, lr=[1e-05]\n"
+                             "[Step {}/100] Loss: 5.0\n[Step {}/100] Loss: 5.1",
+                             i * 5, i, i - 1, i - 1);
+                       }),
+      5);
+}
+
+TEST_CASE("a bar that goes past its end counts on, without a total") {
+  const Progress progress = progress_of(
+      {"Epoch 8:  93%|# | 13/14 [03:40<00:17, 16.0s/it, loss=9.1]",
+       "Epoch 8: 100%|##| 14/14 [03:56<00:00, 16.0s/it, loss=9.0]",
+       "Epoch 8: 15it [04:12, 16.0s/it, loss=8.9]", "Epoch 8: 16it [04:28, 16.0s/it, loss=8.8]"});
+  CHECK(progress.step == 16);
+  CHECK(!progress.total_steps);
+  CHECK(progress.loss == 8.8);
+  check_named_time(progress, 16);
+}
+
+TEST_CASE("a loss whose counter stood on the line before is of the last report") {
+  CHECK(progress_of({"batch loss: 0.5", "current step: 10th step", "batch loss: 0.4",
+                     "current step: 11th step", "batch loss: 0.3"})
+            .loss == 0.3);
 }
 
 }  // namespace schedmate::progress

@@ -28,8 +28,8 @@ function days_figure(all) {
   const common = { across: "Day", x: date, ticks: (all) => all.map((s) => date(s).slice(5)), incrs: [86400, 2 * 86400, 7 * 86400, 30 * 86400] };
   return h("div", { class: "figures-row", "data-key": "days" }, figure({ ...common, key: "used", title: "GPU-hours used a day", says: `GPU-hours used a day over ${days.length} days`,
     data: [at, line("used_gpu_h")], lines: [{ label: "used", colour: "--s0", fill: "--s0-fill", text: hours }] }),
-  figure({ ...common, key: "lost", title: "Lost and saved a day", says: `GPU-hours lost and saved a day over ${days.length} days`,
-    data: [at, line("lost_gpu_h"), line("saved_gpu_h")], lines: [{ label: "lost", colour: "--s1", text: hours }, { label: "saved", colour: "--s2", text: hours }] }));
+  figure({ ...common, key: "lost", title: "Lost, idle and saved a day", says: `GPU-hours lost, idle and saved a day over ${days.length} days`,
+    data: [at, line("lost_gpu_h"), line("idle_gpu_h"), line("saved_gpu_h")], lines: [{ label: "lost", colour: "--s1", text: hours }, { label: "idle", colour: "--s3", text: hours }, { label: "saved", colour: "--s2", text: hours }] }));
 }
 
 function render() {
@@ -40,10 +40,11 @@ function render() {
     return;
   }
   const lost = told.lost || [], saved = told.saved || [];
+  const idle = told.idle && told.idle.sampled_gpu_h > 0 ? told.idle : null;  // without samples nothing is known
   const item = (name, value, more) => h("div", {}, h("dt", {}, name), h("dd", {}, h("b", {}, value), " ", h("span", { class: "soft" }, more)));
   const share = (part) => `GPU-hours${told.used_gpu_h > 0 ? `, ${words.percent(part / told.used_gpu_h)} of what was used` : ""}`;
   show(root, h("h1", {}, "Ledger", told.since_s && h("small", {}, ` since ${words.instant(told.since_s, store.now_s())}`)),
-    h("dl", { class: "figures" }, item("Used", words.short(told.used_gpu_h || 0), `GPU-hours${told.jobs ? `, ${words.plural(told.jobs, "job")}` : ""}`), item("Lost", words.short(sum(lost)), share(sum(lost))), item("Saved at least", words.short(sum(saved)), share(sum(saved)))), told.used_method && h("p", { class: "soft" }, `Used: ${told.used_method}.`),
+    h("dl", { class: "figures" }, item("Used", words.short(told.used_gpu_h || 0), `GPU-hours${told.jobs ? `, ${words.plural(told.jobs, "job")}` : ""}`), item("Lost", words.short(sum(lost)), share(sum(lost))), idle && item("Idle", words.short(idle.gpu_h), `of ${words.short(idle.sampled_gpu_h)} GPU-hours that samples cover`), item("Saved at least", words.short(sum(saved)), share(sum(saved)))), told.used_method && h("p", { class: "soft" }, `Used: ${told.used_method}.`), idle && h("p", { class: "soft" }, `Idle: ${idle.method}.`),
     days_figure(told.days || []), table("Lost", lost, "Cause", "Attempts", sum(lost)), table("Saved", saved, "By", "Times", sum(saved)));
 }
 

@@ -179,27 +179,6 @@ more = [counted.a, counted.made]
   CHECK(repr(trial.seen.configs[0].value) == "{'SOLVER': {'STEPS': 30, 'LR': 1.0}}");
 }
 
-TEST_CASE("registries of libraries give back what decorators put in") {
-  const auto trial = run_program(R"(
-from fvcore.common.registry import Registry
-from mmengine.registry import Registry as Other
-NETS, PARTS = Registry('NETS'), Other('parts')
-@NETS.register()
-class Net:
-    def __init__(self, size):
-        self.size = size
-@PARTS.register_module(name='small')
-class Part(Net):
-    pass
-NETS.register(Part)
-got = [NETS.get('Net')(3).size, PARTS.build(dict(type='small', size=4)).size, 'Part' in NETS]
-PARTS.build(dict(type='Conv2d', size=5))
-)");
-  CHECK(trial["got"] == "[3, 4, True]");
-  REQUIRE(trial.seen.calls.size() == 1);
-  CHECK(trial.seen.calls[0].callee == "mmengine.registry.Registry.Conv2d");
-}
-
 TEST_CASE("dicts with attributes, nested and written to") {
   const auto trial = run_program(R"(
 from easydict import EasyDict as edict

@@ -234,7 +234,7 @@ void schedmate::python::natives::add_environment(NativeTable& table) {
   table["torch.device"] = n::device;
 }
 
-std::optional<schedmate::code::Value> schedmate::python::natives::native_constant(
+[[gnu::weak]] std::optional<schedmate::code::Value> schedmate::python::natives::native_constant(
     Machine& machine, std::string_view dotted) {
   if (dotted == "absl.flags.FLAGS" || dotted == "tensorflow.app.flags.FLAGS" ||
       dotted == "tensorflow.flags.FLAGS" || dotted == "tensorflow.compat.v1.flags.FLAGS" ||

@@ -19,13 +19,12 @@ void add_hf_parsers(NativeTable& table);
 void add_files(NativeTable& table);  ///< yaml, json, toml, configparser, open()
 void add_omegaconf(NativeTable& table);
 void add_hydra(NativeTable& table);
-void add_hydra_overrides(NativeTable& table);
+void add_hydra_overrides(NativeTable& table);  ///< of detectron2's lazy configs
 void add_gin(NativeTable& table);
 void add_yacs(NativeTable& table);
 void add_mmengine(NativeTable& table);
 void add_attribute_dicts(NativeTable& table);  ///< easydict, addict, munch, ml_collections, ...
 void add_speechbrain(NativeTable& table);
-void add_registries(NativeTable& table);
 
 void add_os(NativeTable& table);
 void add_paths(NativeTable& table);

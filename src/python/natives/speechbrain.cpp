@@ -144,7 +144,6 @@ void schedmate::python::natives::add_config_readers(NativeTable& table) {
   natives::add_omegaconf(table);
   natives::add_hydra(table);
   natives::add_hydra_overrides(table);
-  natives::add_registries(table);
   natives::add_yacs(table);
   natives::add_mmengine(table);
   natives::add_attribute_dicts(table);

@@ -3,7 +3,7 @@
 
 namespace schedmate::python::natives {
 
-const Native* find_native(std::string_view dotted) {
+[[gnu::weak]] const Native* find_native(std::string_view dotted) {
   static const NativeTable table = [] {
     NativeTable all;
     add_argparse(all);

@@ -8,7 +8,8 @@
 namespace schedmate::python::natives {
 
 /// The model of "argparse.ArgumentParser", "os.environ.get", ...; nullptr when there is none.
-/// Names are canonical (torch.optim.adamw.AdamW is asked for as torch.optim.AdamW).
+/// Names are canonical (torch.optim.adamw.AdamW is asked for as torch.optim.AdamW). This and
+/// native_constant are weak: bench/reader_study.cpp leaves parts out by functions of its own.
 [[nodiscard]] const Native* find_native(std::string_view dotted);
 /// Classes such as yacs' CfgNode, whose objects stay config objects in classes that extend them.
 [[nodiscard]] bool is_extensible(std::string_view dotted);

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ray_launch.py PROGRAM: what runs a job on its node (schedmate_launch.py), without a Ray: how jobs end, and that nothing outlives them."""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+launcher = os.path.realpath(sys.argv[1])
+folder = tempfile.mkdtemp()
+runs = 0
+
+
+def expect(what, holds):
+    if not holds:
+        raise SystemExit(f"FAILED: {what}")
+    print("ok:", what)
+
+
+def begin(command, *words):
+    global runs
+    runs += 1
+    mark = f"test-{os.getpid()}-{runs}"
+    program = subprocess.Popen([sys.executable, launcher, "--run", mark, *words, "--", command], stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, start_new_session=True)
+    return mark, program
+
+
+def run(command, *words):
+    mark, program = begin(command, *words)
+    said = program.communicate(timeout=30)[0].decode()
+    return program.returncode, said, mark
+
+
+def left(tag, within=5.0):
+    """Processes whose command line has the tag, once there are none or the time is over."""
+    until = time.monotonic() + within
+    while True:
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/cmdline", "rb") as file:
+                    words = file.read().split(b"\0")
+                with open(f"/proc/{pid}/stat") as file:
+                    is_zombie = ") Z" in file.read()
+            except OSError:
+                continue
+            if tag.encode() in words and words[0].endswith(b"sleep") and not is_zombie:
+                found.append(int(pid))
+        if not found or time.monotonic() > until:
+            return found
+        time.sleep(0.05)
+
+
+def wait_until_there(tag, count):
+    for _ in range(200):
+        if len(left(tag, 0)) == count:
+            return
+        time.sleep(0.05)
+    raise SystemExit(f"FAILED: {count} processes sleep {tag}: {left(tag, 0)}")
+
+
+code, said, mark = run("echo $CUDA_VISIBLE_DEVICES $SCHEDMATE_NODE $SCHEDMATE_JOB $SCHEDMATE_RUN; pwd; exit 3", "--node", "w1=0,2", "--job",
+                       "7", "--dir", folder)
+expect("GPUs, node, job and folder are as asked", said == f"0,2 w1 7 {mark}\n{os.path.realpath(folder)}\n")
+expect("its code is the job's", code == 3)
+expect("a signal is the job's", run("kill -SEGV $$")[0] == -signal.SIGSEGV)
+expect("a job that is too late never runs", run("echo ran", "--start-by", "5")[:2] == (75, "schedmate: too late: it may have been started elsewhere since\n"))
+code, said, _ = run("echo ran", "--start-by", str(int(time.time()) + 60), "--output", "out", "--dir", folder)
+expect("output goes to its file", said == "" and open(f"{folder}/out").read() == "ran\n")
+run("echo again", "--output", "out", "--dir", folder)
+expect("a second attempt appends", open(f"{folder}/out").read() == "ran\nagain\n")
+ends = os.path.join(folder, "ends")
+os.mkdir(ends)
+for name, text in (("sm-old-1-1", ""), ("sm-model.pt", "weights")):
+    with open(f"{ends}/{name}", "x") as file:
+        file.write(text)
+    os.utime(f"{ends}/{name}", (0, 0))
+mark = run("true", "--ends", ends)[2]
+expect("a job that ends well is noted, and such notes older than a week go", set(os.listdir(ends)) == {mark, "sm-model.pt"})
+os.unlink(f"{ends}/sm-model.pt")
+for command, words in (("false", ()), ("kill -TERM $$", ()), ("sleep 60", ("--limit", "1")), ("true", ("--start-by", "5"))):
+    run(command, "--ends", ends, *words)
+expect("no other end is", os.listdir(ends) == [mark])
+code, said, _ = run("true", "--ends", "/nowhere")
+expect("a folder that cannot be written is told, and the job has ended well", code == 0 and "cannot note its end in /nowhere" in said)
+expect("a folder that is not there is told", run("true", "--dir", "/nowhere")[0] == 126)
+
+MANY = "sleep {0} & setsid sleep {0} & (setsid sh -c 'sleep {0} & sleep {0}' &) ; sleep {0}"
+code, said, _ = run(MANY.format("1001.5").replace("; sleep 1001.5", "; sleep 0.3"))
+expect("a job that ends leaves nothing that it has started", code == 0 and not left("1001.5"))
+code, said, _ = run(MANY.format("1002.5"), "--limit", "1")
+expect("a limit ends all of it", code == 124 and "limit of 1 s" in said and not left("1002.5"))
+
+
+def ended_by(number, tag, command=MANY, count=5):
+    _, program = begin(command.format(tag))
+    wait_until_there(tag, count)
+    os.kill(program.pid, number)
+    program.communicate(timeout=30)
+    return program.returncode, left(tag)
+
+
+expect("a stop ends all of it", ended_by(signal.SIGTERM, "1003.5") == (-signal.SIGTERM, []))
+expect("a job that does not heed a stop ends, too", ended_by(signal.SIGTERM, "1004.5", "trap '' TERM; sleep {0} & sleep {0}", 2)[1] == [])
+expect("SIGKILL of what runs it ends all of it", ended_by(signal.SIGKILL, "1005.5") == (-signal.SIGKILL, []))
+
+# Two nodes of one job, on one machine: the end of one is not the end of the other.
+pair = [subprocess.Popen([sys.executable, launcher, "--run", f"test-{os.getpid()}-pair", "--node", "a=0", "--node", "b=1", "--rank", rank, "--",
+                          command]) for rank, command in (("1", "sleep 1007.5"), ("0", "sleep 0.5"))]
+expect("the first node ends well", pair[1].wait(timeout=30) == 0)
+expect("the second node runs on", len(left("1007.5", 0)) == 1)
+pair[0].terminate()
+pair[0].wait(timeout=30)
+expect("until it is stopped", left("1007.5") == [])
+
+package = os.path.join(folder, "_ray_pkg_sm_x_1_1")
+os.mkdir(package)
+shutil.copy(launcher, package)
+subprocess.run([sys.executable, f"{package}/{os.path.basename(launcher)}", "--run", "test-package", "--", "true"], check=True)
+expect("the folder that was unpacked for it goes with it", not os.path.exists(package))
+
+# What Ray runs it from is killed: the program has another parent.
+tag = "1006.5"
+watcher = subprocess.Popen([sys.executable, "-c", "import subprocess, sys; subprocess.Popen(sys.argv[1:], start_new_session=True).wait()",
+                            sys.executable, launcher, "--run", f"test-{os.getpid()}-orphan", "--", MANY.format(tag)])
+wait_until_there(tag, 5)
+watcher.kill()
+watcher.wait()
+expect("a job whose watcher is gone ends", left(tag) == [])
