@@ -203,12 +203,9 @@ Result<SlurmHooksPlan> plan_install(const Session& session, const SlurmHooksRequ
   if (!bare) return tl::unexpected(at_file(places->conf, bare.error()));
   const bool has_lua = slurm::loads_lua(slurm::conf_value(*bare, "jobsubmitplugins"));
   SlurmHooksPlan plan{.conf = places->conf};
-  if (request.tag) {
-    if (auto fine = has_lua ? Result<void>() : check_plugin(*bare); !fine)
-      return tl::unexpected(fine.error());
+  if (request.tag)
     if (auto planned = plan_lua(*places, has_lua, plan); !planned)
       return tl::unexpected(planned.error());
-  }
   if (request.ends)
     if (auto planned = plan_epilog(session, *places, plan); !planned)
       return tl::unexpected(planned.error());
@@ -216,6 +213,8 @@ Result<SlurmHooksPlan> plan_install(const Session& session, const SlurmHooksRequ
                                .epilog = request.ends ? places->epilog : std::string()};
   auto with = slurm::with_hooks(*bare, hooks, reader_in(places->folder));
   if (!with) return tl::unexpected(at_file(places->conf, with.error()));
+  if (request.tag && !has_lua)
+    if (auto fine = check_plugin(*bare); !fine) return tl::unexpected(fine.error());
   say_next(*text, *with, plan);
   add_conf_step(*places, *text, std::move(*with), plan);
   finish_plan(plan);
