@@ -73,7 +73,7 @@ def found_and_undone(*programs):
     site.wait(lambda: actions(site, "drain_node")[0]["state"] == "undone" and state() == "up", "it is in service again")
     site.wait(lambda: actions(site, "requeue_excluding")[0]["state"] == "failed", "what a replay cannot do fails")
     process.terminate()
-    expect("SIGTERM ends it with 0", process.wait(timeout=10) == 0)
+    expect("SIGTERM ends it with 0", process.wait(timeout=60) == 0)
     site.end()
 
 
@@ -89,7 +89,7 @@ def settings(daemon, trace):
     site = Site(daemon, trace, 1, "")
     for nodes, words in (("vcKrE-4", "no node vcKrE-4"), ("vcKrE-1:9:5", "NODE:FROM_S:UNTIL_S"), ("vcKr", "no node")):
         done = subprocess.run([daemon, "--config", site.config, "--check", "--set", f"cluster.replay.bad_nodes={nodes}"],
-                              capture_output=True, text=True, timeout=30)
+                              capture_output=True, text=True, timeout=60)
         expect(f"{nodes}: {done.stderr.strip()}", done.returncode == 3 and words in done.stderr)
     site.end()
 

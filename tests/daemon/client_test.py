@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 
-from site_of import Site
+from site_of import Site, begin_process, free_port
 
 DAEMON, SCHEDMATE, TRACE = sys.argv[1:4]
 
@@ -25,12 +25,6 @@ def expect(what, holds):
     if not holds:
         raise SystemExit(f"FAILED: {what}")
     print("ok:", what, flush=True)
-
-
-def free_port():
-    with socket.socket() as door:
-        door.bind(("127.0.0.1", 0))
-        return door.getsockname()[1]
 
 
 class Client:
@@ -149,8 +143,8 @@ def tokens(site, client, port):
 
 def watching(site, client, daemon):
     """Gives the daemon that runs afterwards."""
-    watcher = subprocess.Popen([SCHEDMATE, "watch", "--json", "--config", site.config], stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True, env=client.environment)
+    watcher = begin_process([SCHEDMATE, "watch", "--json", "--config", site.config], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, env=client.environment)
     heard = []
     reader = threading.Thread(target=lambda: heard.extend(json.loads(line) for line in watcher.stdout), daemon=True)
     reader.start()
@@ -178,11 +172,15 @@ def watching(site, client, daemon):
     second = approves_one()
     site.wait(lambda: sees(second), "and sees what comes then")
     watcher.send_signal(signal.SIGINT)
-    expect("Ctrl-C ends it", watcher.wait(timeout=5) == 130)
+    expect("Ctrl-C ends it", watcher.wait(timeout=60) == 130)
     said = watcher.stderr.read()
     expect(f"it said that it connects again: {said}", "connecting again" in said)
     reader.join()
-    expect("as text", "jobs run on" in client.text("watch", "--for", "1"))
+    as_text = begin_process([SCHEDMATE, "watch", "--config", site.config, "--for", "60"], stdout=subprocess.PIPE, text=True, env=client.environment)
+    expect("as text", any("jobs run on" in line for line in as_text.stdout))
+    as_text.kill()
+    as_text.wait()
+    expect("--for ends it", client.run("watch", "--for", "1")[0] == 0)
     return daemon
 
 
@@ -230,6 +228,7 @@ HOSTILE = json.dumps({"schema": "schedmate.error.v1", "code": "conflict", "messa
 
 
 def strange_answers(client):
+    never = threading.Event()
     for what, answer, code, says in (
             ("no HTTP", lambda connection: connection.sendall(b"220 mail ready\r\n" * 9), 4, "no daemon"),
             ("nothing", lambda connection: None, 4, "broke before"),
@@ -243,16 +242,16 @@ def strange_answers(client):
             ("an error with controls", reply(HOSTILE.encode(), "409 Conflict"), 3, "no?[2J"),
             ("endless headers", endless(b"HTTP/1.1 200 OK\r\n", b"X: " + b"y" * 9000 + b"\r\n"), 4, "more than any daemon"),
             ("an endless body", endless(HEAD % b"application/json", b"[" * 65536), 4, "more than any daemon"),
-            ("silence", lambda connection: time.sleep(30), 4, "client.deadline_s"),
+            ("silence", lambda connection: never.wait(), 4, "client.deadline_s"),
             ("a drop a second", endless_drops, 4, "client.deadline_s")):
         with answering(answer) as address:
             client.ends(code, says, "jobs", "--address", address, "--limit", "5",
-                        "--set", "client.deadline_s=2")
+                        "--set", f"client.deadline_s={2 if 'deadline' in says else 60}")
         print("   ", what, flush=True)
     with answering(endless(HEAD % b"text/event-stream", b"data: " + b"x" * 65536)) as address:
-        client.ends(4, "too large", "watch", "--address", address, "--for", "20")
+        client.ends(4, "too large", "watch", "--address", address, "--for", "60")
     with answering(reply(b"<html>")) as address:
-        client.ends(4, "sends no events", "watch", "--address", address, "--for", "20")
+        client.ends(4, "sends no events", "watch", "--address", address, "--for", "60")
     client.ends(2, "write it as unix:PATH", "jobs", "--address", "nonsense")
 
 
@@ -288,7 +287,7 @@ def endless_drops(connection):
 
 
 def main():
-    port = free_port()
+    _kept, port = free_port()
     site = Site(DAEMON, TRACE, 80, 'speed = 20\n[order]\npolicy = "fifo"\n[mode]\norder = "approve"\n',
                 listen=f'tcp = "127.0.0.1:{port}"')
     site.config.write_text(site.config.read_text() + f'[access]\ntokens_file = "{site.folder}/tokens"\n')

@@ -29,7 +29,7 @@ def ordered(daemon, trace, host):
     action = site.ask("GET", "/api/v1/actions?limit=1")[1]["actions"][0]
     expect("an order says why", any(words in action["why"][0] for words in ("expected to run", "middle")))
     each.terminate()
-    expect("SIGTERM ends it with 0", each.wait(timeout=10) == 0)
+    expect("SIGTERM ends it with 0", each.wait(timeout=60) == 0)
     site.end()
 
 
@@ -64,7 +64,7 @@ def without_order(daemon, trace):
                                  ("cluster.replay.policy=lucid", 2, "cluster.replay.policy"),
                                  ("cluster.replay.policy=fofo", 2, "fifo")):
         done = subprocess.run([daemon, "--config", site.config, "--check", "--set", setting], capture_output=True,
-                              text=True, timeout=30)
+                              text=True, timeout=60)
         expect(f"{setting}: exit {code}, {done.stderr.strip()}", done.returncode == code and words in done.stderr)
 
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A redis-server on a unix socket, which ends with the program that began it."""
-import atexit
 import socket
 import subprocess
 import time
+
+from site_of import begin_process
 
 #: What it has acknowledged is on the disk.
 SAFE = ("--appendonly", "yes", "--appendfsync", "always")
@@ -17,9 +18,8 @@ class Redis:
         self.start()
 
     def start(self, seconds=60):
-        self.process = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", self.path, "--dir", self.folder, "--save", "", *self.flags],
-                                        stdout=subprocess.DEVNULL)
-        atexit.register(self.process.kill)
+        self.process = begin_process(["redis-server", "--port", "0", "--unixsocket", self.path, "--dir", self.folder, "--save", "", *self.flags],
+                                     stdout=subprocess.DEVNULL)
         end = time.monotonic() + seconds
         while (self.ask("PING") or "-LOADING").startswith("-LOADING"):
             if time.monotonic() > end:

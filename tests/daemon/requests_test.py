@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Jobs that people submit and cancel, beside a replay: requests_test.py SCHEDMATED TRACE"""
+import http.client
 import json
 import random
 import signal
@@ -68,10 +69,9 @@ def cancelled(site):
         path = f"/api/v1/jobs/{job_of(site, action, token)}"
         if state == "running":
             site.wait(lambda: site.ask("GET", path)[1]["state"] == state, "it runs")
-        status, cancel = site.ask("POST", path + "/cancel", {}, token=token)
-        if status == 409:  # its start was on its way
-            time.sleep(0.5)
-            status, cancel = site.ask("POST", path + "/cancel", token=token)
+        asked, body = [], {} if state == "running" else None
+        site.wait(lambda: asked.append(site.ask("POST", path + "/cancel", body, token=token)) or asked[-1][0] != 409, "its start is not on its way")
+        status, cancel = asked[-1]
         expect(f"the cancellation of what is {state} is on record", status == 202 and cancel["kind"] == "cancel")
         site.wait(lambda: site.ask("GET", path)[1]["state"] == "cancelled", "it has ended")
         told = site.ask("GET", path, token=token)[1]
@@ -147,7 +147,7 @@ def where_the_cluster_starts(daemon, trace):
 
 
 def killed(daemon, trace):
-    """Clients ask until they are answered, while the daemon is killed: each key is one job."""
+    """Clients ask until they are answered, while the daemon is killed soon after each answer: each key is one job."""
     site = Site(daemon, trace, 20, SETTINGS.format("act"))
     each = site.begin()
     keys = [f"key-{i}" for i in range(400)]
@@ -158,21 +158,21 @@ def killed(daemon, trace):
             while True:
                 try:
                     status, action = submit(site, headers={"Idempotency-Key": key})
-                except OSError:
-                    status = 0
-                except ValueError:
+                except (OSError, ValueError, http.client.HTTPException):
                     status = 0
                 if status in (200, 202):
                     ids.setdefault(key, set()).add(action["id"])
                     break
                 time.sleep(0.01)
 
-    clients = [threading.Thread(target=insist, args=(keys[i::8],)) for i in range(8)]
+    clients = [threading.Thread(target=insist, args=(keys[i::8],), daemon=True) for i in range(8)]
     for client in clients:
         client.start()
-    draws, kills = random.Random(1), 0
-    while any(client.is_alive() for client in clients):
-        time.sleep(draws.uniform(0.05, 0.4))
+    draws, kills, some_left = random.Random(1), 0, lambda: any(client.is_alive() for client in clients)
+    while some_left() and kills < 60:
+        answered = len(ids)
+        site.wait(lambda: len(ids) > answered or not some_left(), "a client is answered")
+        time.sleep(draws.uniform(0, 0.02))
         each.send_signal(signal.SIGKILL)
         each.wait()
         kills += 1

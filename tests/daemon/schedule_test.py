@@ -74,7 +74,7 @@ def live(daemon, site, starts):
     lines = lambda: [json.loads(line) for line in ledger.read_text().splitlines()]
     site.wait(lambda: sum(each["call"]["kind"] == "start" for each in lines()) >= starts, f"{starts} starts", max(600, starts))
     process.terminate()
-    expect("SIGTERM ends it with 0", process.wait(timeout=30) == 0)
+    expect("SIGTERM ends it with 0", process.wait(timeout=60) == 0)
     made = {}
     for each in lines():
         if each["call"]["kind"] == "start":

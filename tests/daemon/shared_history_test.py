@@ -55,7 +55,7 @@ def main(daemon, schedmate, trace):
     site.wait(lambda: missed <= kept(schedmate, site), "Redis is back and has them")
     redis.kill()
     process.terminate()
-    expect("it ends with 0", process.wait(timeout=10) == 0)
+    expect("it ends with 0", process.wait(timeout=60) == 0)
     checked = subprocess.run([schedmate, "audit", "--verify", "--config", site.config], capture_output=True, text=True)
     expect(f"the chain holds {checked.stdout.splitlines()[:1]}{checked.stderr.strip()}", checked.returncode == 0)
     site.end()

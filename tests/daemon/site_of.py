@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """A daemon and its replay in a folder of their own, for tests."""
-import atexit
 import gzip
 import hashlib
 import http.client
@@ -21,6 +20,19 @@ def expect(what, holds):
     if not holds:
         raise SystemExit(f"FAILED: {what}")
     print("ok:", what)
+
+
+def begin_process(words, **more):
+    """Ends with the thread that begins it, and so with the test, even where that is killed."""
+    return subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *words], **more)
+
+
+def free_port():
+    """A socket that keeps a port of 127.0.0.1 from others until a daemon listens there, and its number."""
+    kept = socket.socket()
+    kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    kept.bind(("127.0.0.1", 0))
+    return kept, kept.getsockname()[1]
 
 
 class Webhook:
@@ -66,8 +78,7 @@ class Site:
 
     def serve(self):
         """The cluster."""
-        self.replay = subprocess.Popen([self.daemon, "--config", self.config, "--replay"], stderr=subprocess.DEVNULL)
-        atexit.register(self.replay.kill)
+        self.replay = begin_process([self.daemon, "--config", self.config, "--replay"], stderr=subprocess.DEVNULL)
         self.wait(self.replay_listens, "the replay listens")
 
     def replay_listens(self):
@@ -80,9 +91,7 @@ class Site:
 
     def door(self):
         """By TCP, for the tokens of ann and bob (owners), vic (viewer) and olga (operator)."""
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.kept, self.port = free_port()
         self.tokens = {name: "smt_" + secrets.token_hex(32) for name in ("ann", "bob", "vic", "olga")}
         roles = {"vic": "viewer", "olga": "operator"}
         file = self.folder / "tokens"
@@ -93,9 +102,7 @@ class Site:
         return f'tcp = "127.0.0.1:{self.port}"\n[access]\ntokens_file = "{file}"\n'
 
     def start(self):
-        started = subprocess.Popen([self.daemon, "--config", self.config], stderr=subprocess.PIPE)
-        atexit.register(started.kill)
-        return started
+        return begin_process([self.daemon, "--config", self.config], stderr=subprocess.PIPE)
 
     def begin(self):
         """A daemon that answers."""
@@ -126,8 +133,7 @@ class Site:
         return file
 
     def begin_reader(self, reader):
-        reads = subprocess.Popen([reader, "--config", self.config], stderr=subprocess.DEVNULL)
-        atexit.register(reads.kill)
+        reads = begin_process([reader, "--config", self.config], stderr=subprocess.DEVNULL)
         self.wait((self.folder / "reader.sock").exists, "the reader listens")
         return reads
 
@@ -138,16 +144,16 @@ class Site:
 
     @staticmethod
     def wait(holds, what, seconds=60):
-        deadline = time.time() + seconds
+        deadline = time.monotonic() + seconds
         while not holds():
-            if time.time() > deadline:
+            if time.monotonic() > deadline:
                 raise SystemExit(f"FAILED: not in {seconds} s: {what}")
             time.sleep(0.05)
 
     def ask(self, method, path, body=None, headers=None, token=None):
         """Status and document, as the operator by the unix socket, or by a token."""
         if token:
-            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
             headers = {**(headers or {}), "Authorization": f"Bearer {token}"}
         else:
             connection = self.by_socket()
@@ -160,16 +166,16 @@ class Site:
         return answer.status, json.loads(text) if text.startswith("{") else text
 
     def by_socket(self):
-        connection = http.client.HTTPConnection("localhost", timeout=30)
+        connection = http.client.HTTPConnection("localhost", timeout=60)
         connection.sock = socket.socket(socket.AF_UNIX)
-        connection.sock.settimeout(30)
+        connection.sock.settimeout(60)
         connection.sock.connect(f"{self.folder}/api.sock")
         return connection
 
     def call_cluster(self, call):
         """As somebody else does, at the replay itself, while no daemon is connected to it."""
         with socket.socket(socket.AF_UNIX) as door:
-            door.settimeout(30)
+            door.settimeout(60)
             door.connect(str(self.state / "replay.sock"))
             door.sendall(json.dumps({"do": "call", "number": 1, "call": call}).encode() + b"\n")
             return json.loads(door.makefile().readline())["outcome"]

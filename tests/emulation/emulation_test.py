@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The emulated GPUs keep their word: emulation_test.py SCHEDMATE SCHEDMATE_PROBE. Speeds are read from logs as SchedMate reads them."""
-import atexit
 import json
 import os
 import pathlib
@@ -10,12 +9,14 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.request
 
 import gpus
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "daemon"))
+from site_of import Site, begin_process  # noqa: E402
+
 SPEED = 60
 
 
@@ -35,22 +36,28 @@ class Place:
         job = job or f"job{self.count}"
         log = self.folder / f"{job}.{node}.log"
         words = [f"--{name.replace('_', '-')}={value}" for name, value in flags.items() if name not in ("rank", "nodes")]
-        process = subprocess.Popen(
+        process = begin_process(
             [sys.executable, HERE / "train.py", f"--model={model}", f"--batch-size={batch}", f"--precision={precision}", f"--max-steps={steps}",
              f"--speed={SPEED}", f"--seed={self.count}", *words], stdout=open(log, "w"), stderr=subprocess.STDOUT,
             env={**os.environ, "EMULATED_GPUS": str(self.folder / "gpus"), "CUDA_VISIBLE_DEVICES": devices, "NODE": node, "JOB": job,
                  "NODE_RANK": str(flags.get("rank", 0)), "NNODES": str(flags.get("nodes", 1))})
-        atexit.register(process.kill)
         process.log = log
         return process
 
 
-def until(what, holds, seconds=60):
-    end = time.time() + seconds
-    while not holds():
-        if time.time() > end:
-            expect(f"{what} within {seconds} s", False)
-        time.sleep(0.1)
+def until(what, holds):
+    Site.wait(holds, what)
+
+
+def runs_at(process, needs, wanted, what):
+    """Of its speed alone, by its own log: the mean of twenty steps, and of twenty others afterwards."""
+    times = lambda: [float(each) / 1000 for each in re.findall(r"([\d.]+) ms/step", process.log.read_text())]
+    seen = lambda: needs["step_s"] / SPEED / (sum(times()[-20:]) / 20)
+    until(f"{what} it runs at {wanted:.3f}", lambda: len(times()) >= 20 and abs(seen() - wanted) < 0.03)
+    stood = len(times())
+    until("it goes on", lambda: len(times()) >= stood + 20)
+    speed = seen()
+    expect(f"{what} it runs at {speed:.3f}, by the table {wanted:.3f}", abs(speed - wanted) < 0.03)
 
 
 def tracked(schedmate, log):
@@ -79,21 +86,13 @@ def pairs_slow_down(place):
     """Two heavy ones run at the table's speeds, and the one that is left at its own."""
     needs = gpus.workload("ViT-L/16", 64, "fp32")
     first = place.start("ViT-L/16", 64, 10**6, job="first", log_every=2)
-    cold = needs["cold_start_s"] / SPEED
-    time.sleep(cold + 0.5)
+    until("it makes steps", lambda: "ms/step" in first.log.read_text())
     second = place.start("ViT-L/16", 64, 10**6, job="second", log_every=2)
-    time.sleep(cold + 2)
-    times = lambda process: [float(each) / 1000 for each in re.findall(r"([\d.]+) ms/step", process.log.read_text())]
-    mean = lambda values: sum(values) / len(values)
     for process in (first, second):
-        wanted, seen = gpus.speed_beside(needs, needs), needs["step_s"] / SPEED / mean(times(process)[-20:])
-        expect(f"beside another it runs at {seen:.3f}, by the table {wanted:.3f}", abs(seen - wanted) < 0.03)
+        runs_at(process, needs, gpus.speed_beside(needs, needs), "beside another")
     second.send_signal(signal.SIGKILL)  # leaves its file, not its lock
     second.wait()
-    before = len(times(first))
-    until("the one that is left makes 20 lines", lambda: len(times(first)) > before + 22)
-    seen = needs["step_s"] / SPEED / mean(times(first)[before + 2:])
-    expect(f"alone again it runs at {seen:.3f}", abs(seen - 1) < 0.03)
+    runs_at(first, needs, 1, "alone again")
     first.kill()
     first.wait()
 
@@ -103,7 +102,7 @@ def memory_runs_out(place):
     first = place.start("LLaMA-3 8B", 2, 10**6, devices="0,1", precision="bf16", job="large")
     until("it holds its GPUs", lambda: len(gpus.holders(place.folder / "gpus/a/1")) == 1)
     second = place.start("LLaMA-3 8B", 2, 10, devices="1", precision="bf16")
-    expect("what does not fit beside it ends with an error", second.wait(timeout=20) == 1)
+    expect("what does not fit beside it ends with an error", second.wait(timeout=60) == 1)
     expect("which names GPU memory", "torch.cuda.OutOfMemoryError: CUDA out of memory" in second.log.read_text())
     first.kill()
     first.wait()
@@ -117,12 +116,9 @@ def several_nodes(place):
     """The slowest GPU on any node sets the pace."""
     needs, other = gpus.workload("ViT-L/16", 64, "fp32"), gpus.workload("BERT-base", 64, "fp32")
     wide = [place.start("ViT-L/16", 64, 10**6, node=node, job="wide", rank=rank, log_every=2) for rank, node in enumerate(("n1", "n2"))]
-    time.sleep(0.5)
+    until("it holds its GPUs", lambda: all(gpus.holders(place.folder / f"gpus/{node}/0") for node in ("n1", "n2")))
     beside = place.start("BERT-base", 64, 10**6, node="n2", job="beside", harm=0.5)
-    time.sleep(needs["cold_start_s"] / SPEED + 2)
-    times = [float(each) / 1000 for each in re.findall(r"([\d.]+) ms/step", wide[0].log.read_text())]
-    seen, wanted = needs["step_s"] / SPEED / (sum(times[-20:]) / len(times[-20:])), 0.5 * gpus.speed_beside(needs, other)
-    expect(f"a job that shares a GPU of its other node with a harmful one runs at {seen:.3f}, by the table {wanted:.3f}", abs(seen - wanted) < 0.03)
+    runs_at(wide[0], needs, 0.5 * gpus.speed_beside(needs, other), "where a harmful one shares a GPU of its other node")
     for process in [*wide, beside]:
         process.kill()
         process.wait()
@@ -135,21 +131,21 @@ def goes_on_from_a_checkpoint(place):
     first = place.start("ResNet-50", 32, 10**6, checkpoint=file, job="saved")
     until("it makes steps", lambda: "Epoch" in first.log.read_text())
     first.terminate()
-    expect("it ends with 143 on SIGTERM", first.wait(timeout=10) == 143)
+    expect("it ends with 143 on SIGTERM", first.wait(timeout=60) == 143)
     kept = json.loads(file.read_text())["step"]
     second = place.start("ResNet-50", 32, kept + 100, checkpoint=file, job="again")
-    expect("and goes on from there", second.wait(timeout=30) == 0 and f"(step {kept})" in second.log.read_text())
+    expect("and goes on from there", second.wait(timeout=60) == 0 and f"(step {kept})" in second.log.read_text())
 
 
 def a_probe_reads_them(probe, place):
     """The exporter's numbers, as schedmate-probe takes them."""
     needs = gpus.workload("ViT-L/16", 64, "fp32")
     job = place.start("ViT-L/16", 64, 10**6, devices="1", node="seen")
-    exporter = subprocess.Popen([sys.executable, HERE / "exporter.py", place.folder / "gpus", "seen", "2"], stdout=subprocess.PIPE, text=True)
-    atexit.register(exporter.kill)
+    exporter = begin_process([sys.executable, HERE / "exporter.py", place.folder / "gpus", "seen", "2"], stdout=subprocess.PIPE, text=True)
     url = f"http://127.0.0.1:{exporter.stdout.readline().strip()}/metrics"
-    time.sleep((needs["cold_start_s"] + needs["ramp_s"]) / SPEED + 0.5)
-    rows = dict(re.findall(r'^DCGM_FI_DEV_(\w+\{gpu="\d")[^}]*\} (\d+)', urllib.request.urlopen(url, timeout=10).read().decode(), re.M))
+    read_rows = lambda: dict(re.findall(r'^DCGM_FI_DEV_(\w+\{gpu="\d")[^}]*\} (\d+)', urllib.request.urlopen(url, timeout=60).read().decode(), re.M))
+    until("GPU 1 is used in full", lambda: int(read_rows()['GPU_UTIL{gpu="1"']) == round(100 * needs["gpu"]))
+    rows = read_rows()
     expect(f"GPU 1 is used: {rows}", abs(int(rows['GPU_UTIL{gpu="1"']) - 100 * needs["gpu"]) < 2 and abs(int(rows['FB_USED{gpu="1"']) - needs["mib"]) < 2)
     expect("GPU 0 is not", rows['GPU_UTIL{gpu="0"'] == "0" and rows['FB_USED{gpu="0"'] == "0")
     done = subprocess.run([probe, "--node", "seen", "--dcgm", url, "--once"], capture_output=True, text=True)

@@ -8,33 +8,34 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../daemon"))
+from site_of import Site, begin_process, expect  # noqa: E402
+
 launcher = os.path.realpath(sys.argv[1])
 folder = tempfile.mkdtemp()
 runs = 0
-
-
-def expect(what, holds):
-    if not holds:
-        raise SystemExit(f"FAILED: {what}")
-    print("ok:", what)
 
 
 def begin(command, *words):
     global runs
     runs += 1
     mark = f"test-{os.getpid()}-{runs}"
-    program = subprocess.Popen([sys.executable, launcher, "--run", mark, *words, "--", command], stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, start_new_session=True)
+    program = begin_process([sys.executable, launcher, "--run", mark, *words, "--", command], stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, start_new_session=True)
     return mark, program
+
+
+def begin_rank(rank, command):
+    return begin_process([sys.executable, launcher, "--run", f"test-{os.getpid()}-pair", "--node", "a=0", "--node", "b=1", "--rank", rank, "--", command])
 
 
 def run(command, *words):
     mark, program = begin(command, *words)
-    said = program.communicate(timeout=30)[0].decode()
+    said = program.communicate(timeout=60)[0].decode()
     return program.returncode, said, mark
 
 
-def left(tag, within=5.0):
+def left(tag, within=60):
     """Processes whose command line has the tag, once there are none or the time is over."""
     until = time.monotonic() + within
     while True:
@@ -55,11 +56,7 @@ def left(tag, within=5.0):
 
 
 def wait_until_there(tag, count):
-    for _ in range(200):
-        if len(left(tag, 0)) == count:
-            return
-        time.sleep(0.05)
-    raise SystemExit(f"FAILED: {count} processes sleep {tag}: {left(tag, 0)}")
+    Site.wait(lambda: len(left(tag, 0)) == count, f"{count} processes sleep {tag}")
 
 
 code, said, mark = run("echo $CUDA_VISIBLE_DEVICES $SCHEDMATE_NODE $SCHEDMATE_JOB $SCHEDMATE_RUN; pwd; exit 3", "--node", "w1=0,2", "--job",
@@ -81,7 +78,7 @@ for name, text in (("sm-old-1-1", ""), ("sm-model.pt", "weights")):
 mark = run("true", "--ends", ends)[2]
 expect("a job that ends well is noted, and such notes older than a week go", set(os.listdir(ends)) == {mark, "sm-model.pt"})
 os.unlink(f"{ends}/sm-model.pt")
-for command, words in (("false", ()), ("kill -TERM $$", ()), ("sleep 60", ("--limit", "1")), ("true", ("--start-by", "5"))):
+for command, words in (("false", ()), ("kill -TERM $$", ()), ("sleep 1000", ("--limit", "1")), ("true", ("--start-by", "5"))):
     run(command, "--ends", ends, *words)
 expect("no other end is", os.listdir(ends) == [mark])
 code, said, _ = run("true", "--ends", "/nowhere")
@@ -89,43 +86,44 @@ expect("a folder that cannot be written is told, and the job has ended well", co
 expect("a folder that is not there is told", run("true", "--dir", "/nowhere")[0] == 126)
 
 MANY = "sleep {0} & setsid sleep {0} & (setsid sh -c 'sleep {0} & sleep {0}' &) ; sleep {0}"
-code, said, _ = run(MANY.format("1001.5").replace("; sleep 1001.5", "; sleep 0.3"))
-expect("a job that ends leaves nothing that it has started", code == 0 and not left("1001.5"))
-code, said, _ = run(MANY.format("1002.5"), "--limit", "1")
-expect("a limit ends all of it", code == 124 and "limit of 1 s" in said and not left("1002.5"))
+tags = [f"{number}.{os.getpid()}" for number in range(1001, 1008)]  # this run's
+code, said, _ = run(MANY.format(tags[0]).replace(f"; sleep {tags[0]}", "; sleep 0.3"))
+expect("a job that ends leaves nothing that it has started", code == 0 and not left(tags[0]))
+code, said, _ = run(MANY.format(tags[1]), "--limit", "1")
+expect("a limit ends all of it", code == 124 and "limit of 1 s" in said and not left(tags[1]))
 
 
 def ended_by(number, tag, command=MANY, count=5):
     _, program = begin(command.format(tag))
     wait_until_there(tag, count)
     os.kill(program.pid, number)
-    program.communicate(timeout=30)
+    program.communicate(timeout=60)
     return program.returncode, left(tag)
 
 
-expect("a stop ends all of it", ended_by(signal.SIGTERM, "1003.5") == (-signal.SIGTERM, []))
-expect("a job that does not heed a stop ends, too", ended_by(signal.SIGTERM, "1004.5", "trap '' TERM; sleep {0} & sleep {0}", 2)[1] == [])
-expect("SIGKILL of what runs it ends all of it", ended_by(signal.SIGKILL, "1005.5") == (-signal.SIGKILL, []))
+expect("a stop ends all of it", ended_by(signal.SIGTERM, tags[2]) == (-signal.SIGTERM, []))
+expect("a job that does not heed a stop ends, too", ended_by(signal.SIGTERM, tags[3], "trap '' TERM; sleep {0} & sleep {0}", 2)[1] == [])
+expect("SIGKILL of what runs it ends all of it", ended_by(signal.SIGKILL, tags[4]) == (-signal.SIGKILL, []))
 
 # Two nodes of one job, on one machine: the end of one is not the end of the other.
-pair = [subprocess.Popen([sys.executable, launcher, "--run", f"test-{os.getpid()}-pair", "--node", "a=0", "--node", "b=1", "--rank", rank, "--",
-                          command]) for rank, command in (("1", "sleep 1007.5"), ("0", "sleep 0.5"))]
-expect("the first node ends well", pair[1].wait(timeout=30) == 0)
-expect("the second node runs on", len(left("1007.5", 0)) == 1)
-pair[0].terminate()
-pair[0].wait(timeout=30)
-expect("until it is stopped", left("1007.5") == [])
+second = begin_rank("1", f"sleep {tags[6]}")
+wait_until_there(tags[6], 1)
+expect("the first node ends well", begin_rank("0", "true").wait(timeout=60) == 0)
+expect("the second node runs on", len(left(tags[6], 0)) == 1)
+second.terminate()
+second.wait(timeout=60)
+expect("until it is stopped", left(tags[6]) == [])
 
 package = os.path.join(folder, "_ray_pkg_sm_x_1_1")
 os.mkdir(package)
 shutil.copy(launcher, package)
-subprocess.run([sys.executable, f"{package}/{os.path.basename(launcher)}", "--run", "test-package", "--", "true"], check=True)
+subprocess.run([sys.executable, f"{package}/{os.path.basename(launcher)}", "--run", f"test-{os.getpid()}-package", "--", "true"], check=True)
 expect("the folder that was unpacked for it goes with it", not os.path.exists(package))
 
 # What Ray runs it from is killed: the program has another parent.
-tag = "1006.5"
-watcher = subprocess.Popen([sys.executable, "-c", "import subprocess, sys; subprocess.Popen(sys.argv[1:], start_new_session=True).wait()",
-                            sys.executable, launcher, "--run", f"test-{os.getpid()}-orphan", "--", MANY.format(tag)])
+tag = tags[5]
+watcher = begin_process([sys.executable, "-c", "import subprocess, sys; subprocess.Popen(sys.argv[1:], start_new_session=True).wait()",
+                         sys.executable, launcher, "--run", f"test-{os.getpid()}-orphan", "--", MANY.format(tag)])
 wait_until_there(tag, 5)
 watcher.kill()
 watcher.wait()

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A probe as a process beside a daemon: probe_test.py SCHEDMATE SCHEDMATED TRACE FAKE_NVML_FOLDER"""
-import atexit
 import http.client
 import http.server
 import json
@@ -15,7 +14,8 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "daemon"))
 from probe_message import SECRET, gpus, key_of, sealed  # noqa: E402
-from site_of import Site, expect  # noqa: E402
+from site_of import Site, begin_process, expect  # noqa: E402
+
 
 def own_address():
     """One that is not 127.0.0.1; no packet is sent."""
@@ -65,23 +65,31 @@ class House:
         self.start()
 
     def status_by(self, address, host):
-        connection = http.client.HTTPConnection(address, self.site.port, timeout=30)
+        connection = http.client.HTTPConnection(address, self.site.port, timeout=60)
         connection.request("GET", "/healthz", headers={"Host": f"{host}:{self.site.port}"})
         return connection.getresponse().status
 
     def probe(self, node, *flags, address=None):
-        made = subprocess.Popen(
+        return begin_process(
             [self.schedmate, "probe", "--config", self.site.config, "--node", node, "--every", "1",
              "--address", address or f"unix:{self.folder}/api.sock", *flags],
             stderr=open(self.folder / "probe.err", "a"))
-        atexit.register(made.kill)
-        return made
+
+    def wait_for_messages(self, count, what):
+        """More of them than there were."""
+        def taken():
+            lines = self.site.ask("GET", "/metrics")[1].splitlines()
+            return float(next(line.split()[1] for line in lines if line.startswith('schedmate_probe_messages_total{verdict="taken"}')))
+
+        before = taken()
+        self.site.wait(lambda: taken() >= before + count, what)
+
+    def complaints(self):
+        """How often probes have said that they do not reach the daemon."""
+        return sum("the daemon: " in line and "well again" not in line for line in (self.folder / "probe.err").read_text().splitlines())
 
     def post(self, body):
-        connection = http.client.HTTPConnection("localhost", timeout=30)
-        connection.sock = socket.socket(socket.AF_UNIX)
-        connection.sock.settimeout(30)
-        connection.sock.connect(f"{self.folder}/api.sock")
+        connection = self.site.by_socket()
         connection.request("POST", "/api/v1/probe", body, {"Content-Type": "application/json"})
         answer = connection.getresponse()
         text = answer.read().decode()
@@ -121,11 +129,10 @@ def alone(schedmate, fakes, folder):
     expect(f"a kernel's log that is not there is named: {made.stderr.strip()}",
            made.returncode == 3 and "none: cannot open" in made.stderr)
     for fake in ("hanging", "crashing", "refusing", "absent"):
-        began = time.time()
         told = json.loads(run(schedmate, "--once", "--json", "--kernel-log", log, "--set",
-                              f"nvml.library={fakes}/{fake}.so", "--set", "nvml.deadline_s=1").stdout)
-        expect(f"a library that is {fake}: {told['samples'][0]['error']}",
-               told["samples"][0]["error"] and time.time() - began < 10)
+                              f"nvml.library={fakes}/{fake}.so", "--set", f"nvml.deadline_s={1 if fake == 'hanging' else 60}").stdout)
+        error = told["samples"][0]["error"]
+        expect(f"a library that is {fake}: {error}", error and ("no answer within 1000 ms" in error) == (fake == "hanging"))
 
 
 def keys(schedmate, folder):
@@ -153,15 +160,14 @@ class Exporter:
     """Serves what a dcgm-exporter does of `count` GPUs, or what it is told to."""
 
     def __init__(self, count=8):
-        self.count, self.use, self.answer = count, 35, None
+        self.count, self.use, self.answer, self.never = count, 35, None, threading.Event()
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
                 status, body = outer.answer or (200, outer.text())
                 if status is None:
-                    time.sleep(20)
-                    return
+                    outer.never.wait()
                 self.send_response(status)
                 self.send_header("Content-Type", "text/plain")
                 self.end_headers()
@@ -188,17 +194,16 @@ def by_dcgm(house, name):
     log.write_text("")
     flags = ("--dcgm", exporter.url, "--kernel-log", str(log))
 
-    def once():
-        return json.loads(run(house.schedmate, "--once", "--json", *flags, "--set", "nvml.deadline_s=1").stdout)["samples"][0]
+    def once(deadline_s=60):
+        return json.loads(run(house.schedmate, "--once", "--json", *flags, "--set", f"nvml.deadline_s={deadline_s}").stdout)["samples"][0]
 
     read = once()
     expect("a dcgm-exporter is read", not read.get("error") and len(read["gpus"]) == 8 and read["gpus"][7]["used_pct"] == 35
            and read["gpus"][0]["memory_total_mib"] == 80000)
     for answer in ((404, "not here"), (200, "node_load1 0.5\n"), (200, ""), (None, "")):
         exporter.answer = answer
-        began = time.time()
-        told = once().get("error")
-        expect(f"an exporter that says {answer}: {told}", told and time.time() - began < 10)
+        told = once(1 if answer[0] is None else 60).get("error")
+        expect(f"an exporter that says {answer}: {told}", told and ("within 1000 ms" in told) == (answer[0] is None))
     exporter.answer = None
     probe = house.probe(name, *flags)
     house.site.wait(lambda: (house.node(name)["gpus_state"] or [{}])[0].get("used_pct") == 35, "the daemon hears of it")
@@ -251,21 +256,21 @@ def flow(house, name):
     log.write_text("[  901.000000] NVRM: Xid (PCI:0000:14:00): 74, x\n")
     site.wait(lambda: house.node(name)["gpus_state"][4]["xid"], "also after the log was rotated")
     log.write_text("")
-    time.sleep(2.5)
+    house.wait_for_messages(3, "the log is read when it is empty")
     log.write_text("NVRM: Xid (PCI:0000:15:00): 95, x\n")
     site.wait(lambda: house.node(name)["gpus_state"][5]["xid"], "and after it was cut")
+    complaints = house.complaints()
     house.daemon.kill()
     house.daemon.wait()
     with open(state, "a") as more:
         more.write(gpus(70))
-    time.sleep(4)
+    site.wait(lambda: house.complaints() > complaints, "the probe says that there is no daemon")
     house.start()
-    site.wait(lambda: house.node(name)["gpus_state"], "a daemon that comes back is told again")
-    expect("what is so now", house.node(name)["gpus_state"][0]["used_pct"] == 70)
+    site.wait(lambda: (house.node(name)["gpus_state"] or [{}])[0].get("used_pct") == 70, "a daemon that comes back is told what is so now")
     probe.kill()
     probe.wait()
     probe = house.probe(name, *flags)
-    time.sleep(3)
+    house.wait_for_messages(3, "a probe that comes back is heard")
     expect("a probe that comes back is heard", not house.node(name)["probe"]["silent"])
     probe.kill()
     probe.wait()
