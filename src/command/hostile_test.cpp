@@ -6,6 +6,8 @@
 
 #include "base/random.hpp"
 #include "tests/support/command_lines.hpp"
+#include "tests/support/effort.hpp"
+#include "tests/support/patience.hpp"
 
 namespace schedmate::command {
 namespace {
@@ -13,14 +15,13 @@ namespace {
 using testing::commands_of;
 using testing::SmallTree;
 
-/// Reads the command and every launch in it; says how long that took.
-std::chrono::milliseconds read_all(tree::Tree& tree, const std::string& command) {
-  const auto before = std::chrono::steady_clock::now();
-  const CommandSource source{command, ".", 4, 1};
-  for (const auto& invocation : commands_of(tree, source).invocations)
-    static_cast<void>(read_launch(tree, invocation, source));
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() -
-                                                               before);
+/// Reads the command and every launch in it; says how many processor seconds that took.
+double read_all(tree::Tree& tree, const std::string& command) {
+  return testing::cpu_seconds([&] {
+    const CommandSource source{command, ".", 4, 1};
+    for (const auto& invocation : commands_of(tree, source).invocations)
+      static_cast<void>(read_launch(tree, invocation, source));
+  });
 }
 
 std::string repeated(std::string_view text, int times) {
@@ -29,11 +30,7 @@ std::string repeated(std::string_view text, int times) {
   return all;
 }
 
-#ifdef __SANITIZE_ADDRESS__
-constexpr std::chrono::milliseconds bound{20'000};  // several times slower, on a busy machine
-#else
-constexpr std::chrono::milliseconds bound{4000};
-#endif
+constexpr double bound_s = testing::sanitized ? 20 : 4;
 
 }  // namespace
 
@@ -88,7 +85,7 @@ TEST_CASE("hostile shell text ends soon") {
   };
   for (const auto& command : commands) {
     CAPTURE(command.substr(0, 80));
-    CHECK(read_all(*tree, command) < bound);
+    CHECK(read_all(*tree, command) < bound_s);
   }
 }
 
@@ -113,7 +110,7 @@ TEST_CASE("mangled commands neither crash nor hang") {
   const auto any = [&](std::size_t size) {
     return static_cast<std::size_t>(random.below(static_cast<std::int64_t>(size)));
   };
-  std::chrono::milliseconds slowest{0};
+  double slowest = 0;
   for (int round = 0; round < 4000; ++round) {
     std::string text(seeds[any(std::size(seeds))]);
     for (std::int64_t edits = random.between(1, 8); edits > 0; --edits) {
@@ -134,11 +131,11 @@ TEST_CASE("mangled commands neither crash nor hang") {
       if (text.empty()) text = "p";
     }
     CAPTURE(text);
-    const auto took = read_all(*tree, text);
+    const double took = read_all(*tree, text);
     slowest = std::max(slowest, took);
-    CHECK(took < bound);
+    CHECK(took < bound_s);
   }
-  MESSAGE(fmt::format("slowest: {} ms", slowest.count()));
+  MESSAGE(fmt::format("slowest: {} s", slowest));
 }
 
 TEST_CASE("places of words of a command are parts of it, verbatim") {

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <string>
 
+#include "tests/support/patience.hpp"
 #include "tests/support/scratch.hpp"
 
 namespace schedmate::daemon {
@@ -44,15 +45,15 @@ TEST_CASE("a mail has a head that what it is about cannot add to") {
 }
 
 TEST_CASE("what a mail command makes of it is the outcome") {
-  const auto told = [](const char* command) {
-    return Notices({.mail_command = command, .deadline = std::chrono::milliseconds(300)})
-        .tell(hung);
+  const auto told = [](const char* command,
+                       std::chrono::milliseconds deadline = testing::patience) {
+    return Notices({.mail_command = command, .deadline = deadline}).tell(hung);
   };
   CHECK(told("exit 3").outcome == CallOutcome::refused);
   CHECK(told("exit 3").text.find('3') != std::string::npos);
   CHECK(told("no-such-command").outcome == CallOutcome::refused);
   CHECK(told("kill -9 $$").outcome == CallOutcome::refused);
-  CHECK(told("exec sleep 60").outcome == CallOutcome::unknown);
+  CHECK(told("exec sleep 600", std::chrono::milliseconds(300)).outcome == CallOutcome::unknown);
 }
 
 TEST_CASE("a webhook that nobody answers may have been heard") {

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <chrono>
+#include <latch>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "base/output.hpp"
 #include "tests/support/http_house.hpp"
 #include "tests/support/open_files.hpp"
+#include "tests/support/patience.hpp"
 
 namespace schedmate::http {
 namespace {
@@ -83,31 +85,33 @@ TEST_CASE("a socket that a killed daemon left behind is replaced") {
 }
 
 TEST_CASE("a name service that hangs holds up nobody but the unknown") {
+  static std::latch answers(1);
   const HttpHouse house([](ServerOptions& options) {
     options.times.head = std::chrono::milliseconds(700);
     options.user_name = [](uid_t) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+      answers.wait();
       return std::string("me");
     };
   });
-  RawClient unknown(house.socket());
-  unknown.send("GET /api/v1/jobs HTTP/1.0\r\n\r\n");
-  const auto begin = std::chrono::steady_clock::now();
-  CHECK(status_of(house.ask("GET /api/v1/jobs", house.ann)) == 200);
-  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(500));
-  const auto reply = unknown.read();
+  const auto by_socket = [&] {
+    RawClient client(house.socket());
+    client.send("GET /api/v1/jobs HTTP/1.0\r\n\r\n");
+    return client.read();
+  };
+  const auto reply = by_socket();
   CHECK(status_of(reply) == 503);
   CHECK(reply.contains("name service"));
-  std::this_thread::sleep_for(std::chrono::milliseconds(1000));
-  RawClient known(house.socket());
-  known.send("GET /api/v1/jobs HTTP/1.0\r\n\r\n");
-  CHECK(status_of(known.read()) == 200);
+  CHECK(status_of(house.ask("GET /api/v1/jobs", house.ann)) == 200);
+  answers.count_down();
+  CHECK(testing::soon([&] { return status_of(by_socket()) == 200; }));
 }
 
 TEST_CASE("a name service that hangs does not hold up the stop") {
+  static std::latch is_asked(1), answers(1);
   HttpHouse house([](ServerOptions& options) {
     options.user_name = [](uid_t) {
-      std::this_thread::sleep_for(std::chrono::seconds(5));
+      is_asked.count_down();
+      answers.wait();
       return std::string("me");
     };
   });
@@ -117,10 +121,10 @@ TEST_CASE("a name service that hangs does not hold up the stop") {
   waiting.send(
       "GET /api/v1/jobs/7/log?tail=never HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " +
       house.ann + "\r\n\r\n");
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  const auto begin = std::chrono::steady_clock::now();
-  house.server->stop();
-  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(2));
+  is_asked.wait();
+  REQUIRE(testing::soon([&] { return house.held() == 1; }));
+  CHECK(testing::ends([&] { house.server->stop(); }));
+  answers.count_down();
   CHECK(status_of(waiting.read()) == 503);
   CHECK(status_of(unknown.read()) == 503);
   CHECK(unknown.is_closed());
@@ -133,7 +137,7 @@ TEST_CASE("a server takes no more connections than half of few descriptors") {
   std::vector<std::unique_ptr<RawClient>> clients;
   for (int i = 0; i < 50; ++i) clients.push_back(std::make_unique<RawClient>(house.socket()));
   RawClient over = house.knock();
-  CHECK(status_of(over.read("", std::chrono::seconds(2))) == 503);
+  CHECK(status_of(over.read()) == 503);
 }
 
 }  // namespace schedmate::http

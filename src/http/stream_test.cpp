@@ -65,7 +65,7 @@ TEST_CASE("a stream without events has a heartbeat") {
       [](ServerOptions& options) { options.times.heartbeat = milliseconds(300); });
   RawClient client = house.knock();
   client.send(listen_line(house.ann));
-  CHECK(client.read("\n:\n\n", milliseconds(2000)).contains(":\n\n"));
+  CHECK(client.read("\n:\n\n").contains(":\n\n"));
 }
 
 TEST_CASE("a revoked token ends its streams and no others") {
@@ -77,7 +77,7 @@ TEST_CASE("a revoked token ends its streams and no others") {
   mine.read("data: {}");
   other.read("data: {}");
   REQUIRE(revoke_token(house.tokens_file(), "of ann"));
-  mine.read("", milliseconds(3000));
+  mine.read();
   CHECK(mine.is_closed());
   CHECK(status_of(house.ask("GET /api/v1/jobs", house.ann)) == 401);
   house.log->publish({"job", "still"});
@@ -102,7 +102,7 @@ TEST_CASE("a token that was revoked while its request waits opens no stream") {
   REQUIRE(revoke_token(path, "laptop"));
   std::this_thread::sleep_for(milliseconds(700));  // the server has seen it
   CHECK(answer({.events = options.events}));
-  client.read("", milliseconds(2000));
+  client.read();
   CHECK(client.is_closed());
 }
 
@@ -111,9 +111,10 @@ TEST_CASE("a body that is held back is cut when its token is revoked") {
   RawClient client = house.knock();
   client.send("POST /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " +
               house.ann + "\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{");
-  std::this_thread::sleep_for(milliseconds(200));
+  // Whoever came later is answered: it has been let in.
+  for (int i = 0; i < 3; ++i) REQUIRE(status_of(house.ask("GET /api/v1/jobs", house.bob)) == 200);
   REQUIRE(revoke_token(house.tokens_file(), "of ann"));
-  CHECK(client.read("", milliseconds(2000)).empty());
+  CHECK(client.read().empty());
   CHECK(client.is_closed());
 }
 

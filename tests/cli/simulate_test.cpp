@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "tests/cli/program.hpp"
+#include "tests/support/patience.hpp"
 
 namespace schedmate {
 namespace {
@@ -270,9 +271,7 @@ TEST_CASE("Ctrl-C or a kill in the middle of a file leaves the old one and no pa
       const Names names = here.files("out");
       return std::ranges::any_of(names, [](const auto& name) { return name.ends_with(".part"); });
     };
-    for (int i = 0; i < 20'000 && !writes(); ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    REQUIRE(writes());
+    REQUIRE(testing::soon(writes));
     CHECK(Scratch::end(process, signal_number) == 128 + signal_number);
     CHECK(here.files("out") == Names{"jobs.csv"});
     CHECK(here.read("out/jobs.csv") == "old");

@@ -6,6 +6,7 @@
 
 #include "tests/hostile/cases.hpp"
 #include "tests/support/needs.hpp"
+#include "tests/support/patience.hpp"
 #include "tree/rooted_folder.hpp"
 
 namespace schedmate::hostile {
@@ -86,7 +87,7 @@ void play(const Case& one) {
   }
   if (tree) check_nothing_leaks(*tree);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  CHECK_MESSAGE(taken.count() < 10, one.name << " takes " << taken.count() << " s");
+  CHECK_MESSAGE(taken < testing::patience, one.name << " takes " << taken.count() << " s");
 }
 
 /// How many cases there are that need this and nothing else.

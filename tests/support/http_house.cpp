@@ -26,6 +26,7 @@ void HttpHouse::handle(http::Request request, http::Answer answer) {
     answer({.events = log});
   } else if (request.query.contains("tail") && request.query["tail"] == "never") {
     kept_.push_back(std::move(answer));
+    ++held_;
   } else if (request.query.contains("tail") && request.query["tail"] == "dropped") {
     const http::Answer last = std::move(answer);
   } else {

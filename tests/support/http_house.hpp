@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -22,20 +23,11 @@
 #include "http/tokens.hpp"
 #include "settings/clock.hpp"
 #include "tests/support/need.hpp"
+#include "tests/support/patience.hpp"
 #include "tests/support/raw_client.hpp"
 #include "tests/support/scratch.hpp"
 
 namespace schedmate::testing {
-
-/// Whether it becomes true within five seconds.
-template <class Condition>
-bool soon(Condition condition) {
-  for (int i = 0; i < 500; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return false;
-}
 
 /// What a reply says; another status than 200 is an exception.
 Document answered(const std::string& reply);
@@ -81,6 +73,8 @@ class HttpHouse {
 
   [[nodiscard]] std::string socket() const { return folder_.path("api.sock"); }
   [[nodiscard]] std::string tokens_file() const { return folder_.path("tokens"); }
+  /// Requests that wait for an answer which never comes.
+  [[nodiscard]] int held() const { return held_; }
   [[nodiscard]] RawClient knock() const { return RawClient(server->tcp_port()); }
 
   /// The whole reply by TCP; `more` are header lines.
@@ -118,6 +112,7 @@ class HttpHouse {
   std::condition_variable_any come_;
   std::deque<std::pair<http::Request, http::Answer>> queue_;
   std::deque<http::Answer> kept_;
+  std::atomic<int> held_ = 0;
   std::jthread thread_;
 };
 

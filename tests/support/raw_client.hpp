@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "base/descriptor.hpp"
+#include "tests/support/patience.hpp"
 
 namespace schedmate::testing {
 
@@ -48,7 +49,7 @@ class RawClient {
   void finish_sending() { ::shutdown(file_.number(), SHUT_WR); }
   /// All that comes until the other end closes, or `until` is among it, or the time is over.
   std::string read(std::string_view until = "",
-                   std::chrono::milliseconds patience = std::chrono::seconds(10)) {
+                   std::chrono::milliseconds patience = testing::patience) {
     const auto end = std::chrono::steady_clock::now() + patience;
     while (until.empty() || text_.find(until) == std::string::npos) {
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(

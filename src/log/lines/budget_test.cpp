@@ -16,6 +16,7 @@
 #include "log/lines/grown_file.hpp"
 #include "log/lines/line_blocks.hpp"
 #include "log/lines/lines.hpp"
+#include "tests/support/patience.hpp"
 #include "tests/support/scratch.hpp"
 
 namespace schedmate::lines {
@@ -62,12 +63,6 @@ std::string packed(std::string_view text) {
   std::string out(::ZSTD_compressBound(text.size()), '\0');
   out.resize(::ZSTD_compress(out.data(), out.size(), text.data(), text.size(), 1));
   return out;
-}
-
-double seconds_for(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 }  // namespace
@@ -118,12 +113,12 @@ TEST_CASE("a sparse log of a tebibyte costs no more than the budget") {
   std::ofstream(log.path.name, std::ios::app) << "\nthe end\n";
   log.path.access.budget.first_bytes = log.path.access.budget.last_bytes = 16 * chunk;
   Seen seen;
-  CHECK(seconds_for([&] { seen = seen_in(log.path); }) < 5);
+  CHECK(testing::cpu_seconds([&] { seen = seen_in(log.path); }) < 5);
   CHECK(seen.first == "the beginning");
   CHECK(seen.last == "the end");
   REQUIRE(log.notes.size() == 1);
   CHECK(log.notes[0].contains("of 1 TiB"));
-  CHECK(seconds_for([&] {
+  CHECK(testing::cpu_seconds([&] {
           const auto blocks = LineBlocks::open(log.path, 20);
           CHECK(blocks);
           CHECK(log.notes.back().ends_with("read the first 8 MiB; the rest was not read"));
