@@ -6,7 +6,7 @@ DESTDIR ?=
 export PREFIX DESTDIR
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo live evaluation evaluation-full evaluation-physical test test-san live-slurm live-slurm-order storm bench format tidy deb test-deb portable install clean
+.PHONY: help deps build demo live evaluation evaluation-full evaluation-physical test test-live test-san live-slurm live-slurm-order storm bench format tidy deb test-deb portable install clean
 
 help: ## list the targets
 	@echo "SchedMate: make TARGET"
@@ -38,11 +38,16 @@ evaluation-physical: ## Table 2 on a real Ray of 72 emulated GPUs (half an hour 
 	scripts/build.sh release
 	tests/live/ray_physical.sh build/physical "$${SCHEDMATE_SHARED:-../shared}" build/release/{schedmated,schedmate,schedmate-probe,schedmate-reader}
 
-test: ## run every test: the fast ones with sanitizers first, then all in release (with CI=1 on a real Slurm and a real Ray, too)
-	scripts/deps.sh build test $(if $(CI),live ray)
+test: ## the gate: build, and run every test whose verdict hangs on no clock (docs/testing.md)
+	scripts/deps.sh build test $(if $(CI),monitoring)
 	scripts/test.sh
 
-test-san: ## run every test under the address + undefined and the thread sanitizer
+test-live: ## run the tests of real processes, browser, Slurm and Ray, one after the other; as root for Slurm (half an hour)
+	scripts/deps.sh build test monitoring browser live ray
+	scripts/build.sh release
+	ctest --test-dir build/release --output-on-failure --no-tests=error -L '^live$$'
+
+test-san: ## run the gate under the address + undefined, and what has threads under the thread sanitizer (an hour)
 	scripts/deps.sh build test
 	scripts/test_san.sh
 
@@ -59,13 +64,16 @@ live-slurm-order: ## what SchedMate's order is worth on a real Slurm, and how ne
 	  TESTBED build/slurm_order
 	python3 tests/live/slurm_fidelity.py build/slurm_order build/release/bench/slurm_fidelity
 
-storm: ## a million seeded disasters for the daemon's loop and journal (a day of one core)
+storm: ## the long tests of loop and journal, then a million seeded disasters (a day of one core)
 	scripts/deps.sh build test
 	scripts/build.sh release
+	ctest --test-dir build/release --output-on-failure --no-tests=error --parallel "$$(nproc)" -L '^storm$$'
 	build/release/storm --seeds 1:1000000
 
-bench: build ## measure speed and memory and compare with published figures (minutes)
-	scripts/deps.sh test
+bench: ## the long tests, then speed and memory beside published figures (half an hour)
+	scripts/deps.sh build test browser
+	scripts/build.sh release
+	ctest --test-dir build/release --output-on-failure --no-tests=error -L '^bench$$'
 	bench/run.sh
 
 format: ## run clang-format on all C++ files

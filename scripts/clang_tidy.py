@@ -7,14 +7,12 @@ import fcntl
 import functools
 import hashlib
 import json
-import math
 import os
 import pathlib
 import re
 import shlex
 import subprocess
 import sys
-import time
 import typing
 
 ROOT = pathlib.Path.cwd()
@@ -108,10 +106,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build", nargs="?", default="build/release")
     parser.add_argument("files", nargs="*")
-    parser.add_argument("--minutes", type=float, default=math.inf,
-                        help="begin nothing after so long: what was committed last comes first, and what is left is said")
+    parser.add_argument("--last", type=int, metavar="N", help="only the N sources that were committed last, each alone")
     args = parser.parse_args()
-    deadline = time.monotonic() + 60 * args.minutes
     version = subprocess.run([TOOL, "--version"], capture_output=True, check=True).stdout
     # Beside the compiler's cache, where there is one that outlives the build folder.
     cache = os.environ.get("CCACHE_DIR")
@@ -126,19 +122,22 @@ def main():
     known = {str(source) for unit in units for source in unit.sources}
     if absent := set(args.files) - known:
         parser.error(f"not compiled in {args.build}: {', '.join(sorted(absent))} (paths from {ROOT.name}/)")
-    keys = [passed / key_of(unit, version) for unit in units]
     when = last_changed()
 
-    def turn(each):  # of those committed together the largest first: no core is left alone with a long one at the end
-        sources = each[0].sources
-        return max(when.get(str(source), math.inf) for source in sources), sum(map(os.path.getsize, sources))
+    def turn(unit):  # of those committed together the largest first: no core is left alone with a long one at the end
+        return (max(when.get(str(source), sys.maxsize) for source in unit.sources),
+                sum(map(os.path.getsize, unit.sources)), str(unit.path))
 
-    todo = sorted(((unit, key) for unit, key in zip(units, keys) if not key.exists()), key=turn, reverse=True)
-    failed = left = 0
+    if args.last is not None:
+        units = list(chosen(units, known).values())
+    units.sort(key=turn, reverse=True)
+    left = units[args.last:] if args.last is not None else []
+    units = units[:len(units) - len(left)]
+    keyed = [(unit, passed / key_of(unit, version)) for unit in units]
+    todo = [(unit, key) for unit, key in keyed if not key.exists()]
+    failed = 0
 
     def look(unit, key):
-        if time.monotonic() > deadline:
-            return None, ""
         code, output = check(unit)
         if code == 0:
             key.touch()
@@ -146,12 +145,11 @@ def main():
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for code, output in pool.map(lambda each: look(*each), todo):
-            left += code is None
             if code:
                 failed += 1
                 print(output.strip(), flush=True)
-    print(f"clang-tidy: {len(known)} files in {len(units)} units, {len(units) - len(todo)} unchanged since "
-          f"they passed, {failed} with findings" + (f", {left} NOT LOOKED AT in {args.minutes:g} minutes (make tidy)" if left else ""))
+    print(f"clang-tidy: {len(known)} files in {len(units) + len(left)} units, {len(units) - len(todo)} unchanged since "
+          f"they passed, {failed} with findings" + (f", {len(left)} not looked at (make tidy)" if left else ""))
     return 1 if failed else 0
 
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# deps.sh [build] [test] [live] [ray] [deb]: installs the Debian packages of these sets that are missing. Touches
-# nothing, and needs no network, when all are there. The services of `live` are not started.
+# deps.sh [build] [test] [monitoring] [browser] [live] [ray] [fuzz] [deb]: installs the Debian packages of these
+# sets that are missing. Touches nothing, and needs no network, when all are there. The services of `live` and
+# `monitoring` are not started.
 set -euo pipefail
 
 build_set=(
@@ -27,20 +28,26 @@ build_set=(
 test_set=(
   doctest-dev                           # unit tests
   clang-format-19 clang-tidy-19         # style and static checks
-  clang-19 libclang-rt-19-dev           # fuzz targets
-  chromium fonts-dejavu-core            # opens report.html
-  chromium-driver python3-selenium      # uses the page of the daemon
   time                                  # measuring scripts
   redis-server                          # shared history and workers: their conformance suites
   coinor-cbc                            # a second opinion on allocations
   python3-jsonschema                    # the daemon's replies against their schemas
   man-db                                # the man pages
+  libslurm-dev                          # the module that asks Slurm by its library
+)
+monitoring_set=(
+  prometheus # promtool: metrics and alert rules
+)
+browser_set=(
+  chromium fonts-dejavu-core       # opens report.html
+  chromium-driver python3-selenium # uses the page of the daemon
+)
+fuzz_set=(
+  clang-19 libclang-rt-19-dev # fuzz targets
 )
 live_set=(
   slurmctld slurmd slurm-client munge slurm-wlm-basic-plugins # a real Slurm on loopback
-  libslurm-dev                                                # the module that asks it by its library
   slurmdbd slurm-wlm-mysql-plugin mariadb-server              # its accounting
-  prometheus                                                  # promtool: metrics and alert rules
 )
 deb_set=(
   dpkg-dev debhelper dh-python fakeroot libslurm-dev # packages
@@ -92,7 +99,7 @@ install_set() { # PURPOSE PACKAGE...
 install_stopped() {
   local policy=/usr/sbin/policy-rc.d
   if [[ $(id -u) != 0 ]]; then
-    say "to test on a real Slurm, run as root: scripts/deps.sh live"
+    say "to install what $1 need, run as root: scripts/deps.sh monitoring live"
     return 0
   fi
   [[ -e $policy ]] || {
@@ -142,10 +149,13 @@ command -v dpkg-query >/dev/null || {
 for name in "$@"; do
   case $name in
     build) install_set "the build" "${build_set[@]}" ;;
-    test) install_set "the tests" "${test_set[@]}" && fetch_axe ;;
+    test) install_set "the tests" "${test_set[@]}" ;;
+    monitoring) install_stopped "the tests of metrics and alerts" "${monitoring_set[@]}" ;;
+    browser) install_set "the tests in a browser" "${browser_set[@]}" && fetch_axe ;;
+    fuzz) install_set "the fuzz targets" "${fuzz_set[@]}" ;;
     live) install_stopped "the tests on a real Slurm" "${live_set[@]}" ;;
     ray) fetch_ray ;;
     deb) install_set "the packages" "${deb_set[@]}" ;;
-    *) say "unknown set '$name'; use: deps.sh [build] [test] [live] [ray] [deb]"; exit 2 ;;
+    *) say "unknown set '$name'; use: deps.sh [build] [test] [monitoring] [browser] [live] [ray] [fuzz] [deb]"; exit 2 ;;
   esac
 done

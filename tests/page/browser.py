@@ -33,10 +33,10 @@ class Browser:
         except ImportError:
             webdriver = None
         if not (chromium and driver and webdriver):
-            print("skipped: needs chromium, chromium-driver and python3-selenium (scripts/deps.sh test)")
+            print("skipped: needs chromium, chromium-driver and python3-selenium (scripts/deps.sh browser)")
             sys.exit(77)
         if not AXE.exists():
-            print(f"skipped: axe: {AXE} is not there (scripts/deps.sh test fetches it)", flush=True)
+            print(f"skipped: axe: {AXE} is not there (scripts/deps.sh browser fetches it)", flush=True)
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         options = Options()
