@@ -16,7 +16,7 @@ inline constexpr std::chrono::seconds patience{60};
 
 /// Whether it becomes true.
 template <class Condition>
-bool soon(Condition condition) {
+bool soon(const Condition& condition) {
   const auto end = std::chrono::steady_clock::now() + patience;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) return false;
@@ -27,7 +27,7 @@ bool soon(Condition condition) {
 
 /// Whether the work ends.
 template <class Work>
-bool ends(Work work) {
+bool ends(const Work& work) {
   const auto begin = std::chrono::steady_clock::now();
   work();
   return std::chrono::steady_clock::now() - begin < patience;
@@ -36,7 +36,7 @@ bool ends(Work work) {
 /// Processor seconds that the work takes in this process: how long somebody else had the processor
 /// does not count.
 template <class Work>
-double cpu_seconds(Work work) {
+double cpu_seconds(const Work& work) {
   const std::clock_t begin = std::clock();
   work();
   return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
