@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """tiers_test.py BUILD: each test has exactly one tier, and nothing is sanitized outside the gate (docs/testing.md)."""
 import json
+import pathlib
 import subprocess
 import sys
+import tempfile
 
 TIERS = {"gate", "live", "storm", "bench"}
 
@@ -13,8 +15,11 @@ def labels_of(test):
 
 
 def main(build):
-    listed = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1", "-C", "by_hand"],
-                            capture_output=True, text=True, check=True).stdout
+    # In another folder, for a second ctest in the same one wipes the log of the first.
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "CTestTestfile.cmake").write_text(f'subdirs("{build}")\n')
+        listed = subprocess.run(["ctest", "--test-dir", folder, "--show-only=json-v1", "-C", "by_hand"],
+                                capture_output=True, text=True, check=True).stdout
     tests = json.loads(listed)["tests"]
     wrong = 0
     for test in tests:
@@ -27,4 +32,4 @@ def main(build):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(pathlib.Path(sys.argv[1]).resolve()))
