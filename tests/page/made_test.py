@@ -303,7 +303,7 @@ def live(browser):
     server = MadeServer({"7": made.job(7, __import__("random").Random(2), "running", "bo", "newcomer two")}, port=port)
     took = browser.has("newcomer two", 12, "table.jobs tbody:not(.gap)")
     browser.has("live", 5, "#link")
-    expect(f"it comes back by itself, after {took:.1f} s", browser.text("#notice") == "")
+    browser.until("document.getElementById('notice').hidden", f"the notice goes; it came back by itself after {took:.1f} s", 60)
     expect("the console tells of the loss alone", not (said := browser.complaints("gone", 404)), said)
     server.stop()
     # A proxy that keeps the stream back: deltas are asked for.
