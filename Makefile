@@ -42,12 +42,12 @@ test: ## the gate: build, and run every test whose verdict hangs on no clock (do
 	scripts/deps.sh build test $(if $(CI),monitoring)
 	scripts/test.sh
 
-test-live: ## run the tests of real processes, browser, Slurm and Ray, one after the other; as root for Slurm (half an hour)
+test-live: ## run the tests of real processes, browser, Slurm and Ray, one after the other; as root for Slurm
 	scripts/deps.sh build test monitoring browser live ray
 	scripts/build.sh release
 	ctest --test-dir build/release --output-on-failure --no-tests=error -L '^live$$'
 
-test-san: ## run the gate under the address + undefined, and what has threads under the thread sanitizer (an hour)
+test-san: ## run the gate under the address + undefined, and what has threads under the thread sanitizer
 	scripts/deps.sh build test
 	scripts/test_san.sh
 
@@ -70,7 +70,7 @@ storm: ## the long tests of loop and journal, then a million seeded disasters (a
 	ctest --test-dir build/release --output-on-failure --no-tests=error --parallel "$$(nproc)" -L '^storm$$'
 	build/release/storm --seeds 1:1000000
 
-bench: ## the long tests, then speed and memory beside published figures (half an hour)
+bench: ## the long tests, then speed and memory beside published figures
 	scripts/deps.sh build test browser
 	scripts/build.sh release
 	ctest --test-dir build/release --output-on-failure --no-tests=error -L '^bench$$'

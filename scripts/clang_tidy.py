@@ -108,6 +108,8 @@ def main():
     parser.add_argument("files", nargs="*")
     parser.add_argument("--last", type=int, metavar="N", help="only the N sources that were committed last, each alone")
     args = parser.parse_args()
+    if args.last is not None and args.last < 1:
+        parser.error("--last: at least 1")
     version = subprocess.run([TOOL, "--version"], capture_output=True, check=True).stdout
     # Beside the compiler's cache, where there is one that outlives the build folder.
     cache = os.environ.get("CCACHE_DIR")

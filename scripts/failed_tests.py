@@ -10,13 +10,16 @@ LINES = 20
 
 def main(build):
     logs = pathlib.Path(build) / "Testing" / "Temporary"
-    failed = [line.split(":", 1)[1] for line in (logs / "LastTestsFailed.log").read_text().split()]
-    outputs = dict(re.findall(r"^\d+/\d+ Testing: (\S+)\n.*?^-{20,}\n(.*?)^<end of output>",
-                              (logs / "LastTest.log").read_text(errors="replace"), re.MULTILINE | re.DOTALL))
+    try:
+        failed = [line.split(":", 1)[1] for line in (logs / "LastTestsFailed.log").read_text().split()]
+        log = (logs / "LastTest.log").read_text(errors="replace")
+    except OSError as error:
+        sys.exit(f"failed_tests: {error.filename}: {error.strerror} (ctest writes it where a test fails)")
+    outputs = dict(re.findall(r"^\d+/\d+ Testing: (\S+)\n.*?^-{20,}\n(.*?)^<end of output>", log, re.MULTILINE | re.DOTALL))
     for name in failed:
         print(f"\n--- {name} failed in {build}. Its last lines:")
         print("\n".join(outputs.get(name, "(it printed nothing)").rstrip().splitlines()[-LINES:]))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1]) if len(sys.argv) == 2 else sys.exit(__doc__)

@@ -12,6 +12,7 @@
 
 #include "daemon/step_desk.hpp"
 #include "tests/support/need.hpp"
+#include "tests/support/patience.hpp"
 
 namespace schedmate::daemon {
 namespace {
@@ -85,7 +86,7 @@ TEST_CASE("steps tell of a failure though nobody reads its log, and are asked fo
   other.id = "8";
   desk.make(3, {5, live::Study::What::failure, known_job()}, nullptr);
   desk.make(3, {6, live::Study::What::failure, other}, nullptr);
-  while (number_of_answers() < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  REQUIRE(testing::soon([&] { return number_of_answers() >= 2; }));
   desk.make(3, {7, live::Study::What::log, known_job()}, nullptr);
   REQUIRE(answers.size() == 3);
   const auto cause = std::get<live::CauseFound>(testing::need(answers[0].finding));
@@ -122,7 +123,7 @@ TEST_CASE("failures that are too many for the steps to be asked for are studied 
   // One is being asked for, and eight wait.
   CHECK(seen() == std::vector<std::uint64_t>{10, 11, 12});
   is_slow = false;
-  while (seen().size() < 12) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  REQUIRE(testing::soon([&] { return seen().size() >= 12; }));
   CHECK(reads == 9);
   CHECK(others_waited);
 }

@@ -10,6 +10,7 @@
 
 #include "settings/clock.hpp"
 #include "tests/support/forwarding_queue.hpp"
+#include "tests/support/patience.hpp"
 #include "workers/worker.hpp"
 
 namespace schedmate::daemon {
@@ -102,7 +103,7 @@ struct House {
       options.report = [](const std::string&) {};
       (void)workers::run_worker(*queue, deed, options);
     });
-    while (queue->figures().value()["workers"] == 0) std::this_thread::sleep_for(5ms);
+    REQUIRE(testing::soon([&] { return queue->figures().value()["workers"] != 0; }));
   }
 
   std::future<Result<Document>> ask(const reader::Request& request) const {
@@ -112,7 +113,7 @@ struct House {
   }
   std::string by(const reader::Request& request) const {
     auto answer = ask(request);
-    REQUIRE(answer.wait_for(20s) == std::future_status::ready);
+    REQUIRE(answer.wait_for(testing::patience) == std::future_status::ready);
     const auto document = answer.get();
     return document ? document->at("by").get<std::string>() : document.error().message;
   }
@@ -131,7 +132,7 @@ TEST_CASE("workers read where there are any, and each answer goes to who asked f
   for (std::size_t i = 0; i < 100; ++i)
     answers.push_back(house.ask(facts_of("/" + std::to_string(i))));
   for (std::size_t i = 0; i < 100; ++i) {
-    REQUIRE(answers[i].wait_for(20s) == std::future_status::ready);
+    REQUIRE(answers[i].wait_for(testing::patience) == std::future_status::ready);
     CHECK(answers[i].get().value() == Document{{"by", "worker"}, {"dir", "/" + std::to_string(i)}});
   }
   CHECK(house.queue->look("d.50").value().state == workers::State::unknown);  // it was taken
@@ -189,16 +190,14 @@ TEST_CASE("a queue that is lost on the way is gone around, and found again") {
     return by_worker(request);
   });
   auto out = house.ask(facts_of("/long"));
-  while (house.queue->figures().value()["running"] == 0) std::this_thread::sleep_for(5ms);
+  REQUIRE(testing::soon([&] { return house.queue->figures().value()["running"] != 0; }));
   house.is_away = true;
-  REQUIRE(out.wait_for(20s) == std::future_status::ready);
+  REQUIRE(out.wait_for(testing::patience) == std::future_status::ready);
   CHECK(out.get().value()["by"] == "itself");
   CHECK(house.by(facts_of("/a")) == "itself");
   end.set_value();
   house.is_away = false;
-  for (int i = 0; i < 200 && house.by(facts_of("/b")) != "worker"; ++i)
-    std::this_thread::sleep_for(20ms);
-  CHECK(house.by(facts_of("/b")) == "worker");
+  CHECK(testing::soon([&] { return house.by(facts_of("/b")) == "worker"; }));
   const std::lock_guard lock(house.mutex);
   CHECK(house.lines ==
         std::vector<std::string>{"no workers are asked, this machine reads itself: away",
@@ -214,9 +213,9 @@ TEST_CASE("who still waits when the desk goes is told") {
     return by_worker(request);
   });
   auto out = house.ask(facts_of("/long"));
-  while (house.queue->figures().value()["running"] == 0) std::this_thread::sleep_for(5ms);
+  REQUIRE(testing::soon([&] { return house.queue->figures().value()["running"] != 0; }));
   house.desk = nullptr;
-  REQUIRE(out.wait_for(1s) == std::future_status::ready);
+  REQUIRE(out.wait_for(testing::patience) == std::future_status::ready);
   CHECK(out.get().error().code == ErrorCode::unavailable);
   end.set_value();
 }

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <memory>
@@ -10,6 +11,7 @@
 #include "tests/support/http_house.hpp"
 #include "tests/support/memory.hpp"
 #include "tests/support/open_files.hpp"
+#include "tests/support/patience.hpp"
 
 namespace schedmate::http {
 namespace {
@@ -94,13 +96,23 @@ TEST_CASE("a token that was revoked while its request waits opens no stream") {
   options.tokens_file = path;
   options.clock = settings::machine_clock();
   options.events = std::make_shared<EventLog>();
-  options.handler = [&](const Request&, Answer answer) { held.set_value(std::move(answer)); };
+  std::atomic<bool> holds = false;
+  options.handler = [&](const Request&, Answer answer) {
+    if (!holds.exchange(true))
+      held.set_value(std::move(answer));
+    else
+      answer(error_reply(Error{ErrorCode::not_found, "not held"}));
+  };
   const auto server = Server::start(options).value();
   RawClient client(server->tcp_port());
   client.send(listen_line(token));
   Answer answer = held.get_future().get();
   REQUIRE(revoke_token(path, "laptop"));
-  std::this_thread::sleep_for(milliseconds(700));  // the server has seen it
+  REQUIRE(testing::soon([&] {  // the server has seen it
+    RawClient other(server->tcp_port());
+    other.send(listen_line(token));
+    return status_of(other.read()) == 401;
+  }));
   CHECK(answer({.events = options.events}));
   client.read();
   CHECK(client.is_closed());

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/input.hpp"
 #include "base/text.hpp"
 #include "tests/support/cluster_site.hpp"
 #include "tests/support/patience.hpp"
@@ -47,8 +48,12 @@ TEST_CASE("what fails, hangs, floods or is absent is an error that says so") {
 TEST_CASE("what a program leaves behind is ended with it") {
   const ClusterSite site;
   site.tool("leaves", "sleep 600 >/dev/null 2>&1 &\necho $!\n");
-  const std::string left = "/proc/" + std::string(trim(ask(site, {"leaves"}).value()));
-  CHECK(testing::soon([&] { return !std::filesystem::exists(left); }));
+  const std::string left(trim(ask(site, {"leaves"}).value()));
+  const auto has_ended = [&] {  // though nobody may have waited for it yet
+    const auto status = read_file("/proc/" + left + "/status");
+    return !status || status->contains("State:\tZ");
+  };
+  CHECK(testing::soon(has_ended));
 }
 
 }  // namespace

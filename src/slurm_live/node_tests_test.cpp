@@ -69,6 +69,10 @@ struct Tested : ClusterSite {
     tool("sbatch", writes + "echo 12\n");
     tool("scancel", writes);
   }
+  void all_jobs_have_its_mark() const {
+    tool("squeue", "sed 's/\"comment\":\"\"/\"comment\":\"schedmate:main.ab12\\/9\"/' " +
+                       recorded_in + "squeue.json\n");
+  }
   void reserved(const std::string& text) const { (void)write("reserved", text + "\n"); }
   [[nodiscard]] std::string calls() const { return read_file(here.path("calls")).value_or(""); }
   [[nodiscard]] CommandLine cluster() const {
@@ -175,8 +179,7 @@ TEST_CASE("the end of a test: its job, its node where that did not begin, its re
 
 TEST_CASE("the job of a test without a reservation is one that is left, too") {
   Tested site;
-  site.tool("squeue", "sed 's/\"comment\":\"\"/\"comment\":\"schedmate:main.ab12\\/9\"/' " +
-                          recorded_in + "squeue.json\n");
+  site.all_jobs_have_its_mark();
   CommandLine cluster = site.cluster();
   CHECK(need(cluster.list(SimTime::min(), long_yet)).tests ==
         std::vector<std::string>{"schedmate:main.ab12/9"});
@@ -207,8 +210,7 @@ TEST_CASE(
 
 TEST_CASE("only own jobs speak for tests") {
   Tested site;
-  site.tool("squeue", "sed 's/\"comment\":\"\"/\"comment\":\"schedmate:main.ab12\\/9\"/' " +
-                          recorded_in + "squeue.json\n");
+  site.all_jobs_have_its_mark();
   CommandLine cluster = site.cluster();
   for (const SeenJob& job : need(cluster.list(SimTime::min(), long_yet)).jobs)
     CHECK(job.token == (job.user == "root" ? "schedmate:main.ab12/9" : ""));
