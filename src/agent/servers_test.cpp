@@ -6,6 +6,7 @@
 
 #include "agent/agent.hpp"
 #include "tests/support/fake_llm.hpp"
+#include "tests/support/fixed_clock.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace schedmate::agent {
@@ -24,12 +25,6 @@ std::string model(const FakeCall& call) {
          R"( "file": "conf.yaml", "line": 6}, "extra": []}})";
 }
 
-Clock patient_clock() {
-  auto slept = std::make_shared<std::chrono::nanoseconds>(0);
-  return {.now = [slept] { return std::chrono::steady_clock::now().time_since_epoch() + *slept; },
-          .sleep = [slept](std::chrono::nanoseconds time) { *slept += time; }};
-}
-
 struct Served {
   AgentOutcome outcome;
   ChatMeter::Sums sums;
@@ -43,7 +38,7 @@ Served serve(const testing::FakeAnswer& answer) {
   settings.url = server.url();
   settings.token_env = "TOKEN";
   ChatServices services;
-  services.clock = patient_clock();
+  services.clock = testing::sleepless_clock();
   services.environment = [](std::string_view) { return std::string("t0ken-of-the-lab"); };
   services.meter = std::make_shared<ChatMeter>();
   const auto chat = open_chat(settings, services);

@@ -113,7 +113,7 @@ TEST_CASE("failures that are too many for the steps to be asked for are studied 
   std::atomic<int> reads = 0;
   StepDesk desk(studies);
   desk.read_by(nullptr, [&](const SeenJob&, const std::function<bool()>& others_wait) {
-    while (is_slow) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    CHECK(testing::soon([&] { return !is_slow; }));
     if (++reads == 1) others_waited = others_wait();
     if (reads == 9) others_waited = others_waited && !others_wait();
     return Result<std::vector<SeenStep>>(fail(ErrorCode::unavailable, "it is slow"));

@@ -163,7 +163,7 @@ TEST_CASE("listeners that do not read cost little, and the latest reaches those 
   // that long is dropped.
   for (int i = 0; i < 200 && house.server->counters().listeners > 10; ++i) {
     for (int j = 0; j < 8; ++j) house.log->publish({"job", std::string(4000, 'x')});
-    std::this_thread::sleep_for(milliseconds(100));
+    std::this_thread::sleep_for(milliseconds(100));  // clock: that nobody lags
   }
   CHECK(house.server->counters().listeners <= 10);
 }

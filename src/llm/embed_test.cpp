@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include <atomic>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <schedmate/embed.hpp>
 
 #include "base/output.hpp"
 #include "tests/support/fake_llm.hpp"
+#include "tests/support/fixed_clock.hpp"
 #include "tests/support/patience.hpp"
 #include "tests/support/scratch.hpp"
 
@@ -22,14 +22,7 @@ using testing::FakeReply;
 EmbedderOptions options_for(const std::string& url) {
   EmbedderOptions options;
   options.server.url = url;
-  auto slept = std::make_shared<std::atomic<std::int64_t>>(0);
-  options.services.clock = {
-      .now =
-          [slept] {
-            return std::chrono::steady_clock::now().time_since_epoch() +
-                   std::chrono::nanoseconds(slept->load());
-          },
-      .sleep = [slept](std::chrono::nanoseconds wait) { *slept += wait.count(); }};
+  options.services.clock = testing::sleepless_clock();
   options.services.environment = [](std::string_view name) {
     return std::string(name == "TOKEN" ? "s3cret" : "");
   };

@@ -88,7 +88,7 @@ TEST_CASE("http: a transfer ends when the program is to") {
   std::stop_source stop;
   const RawServer server({.first = head, .again = "X", .between = milliseconds(10)});
   const std::jthread soon([&] {
-    std::this_thread::sleep_for(milliseconds(100));
+    std::this_thread::sleep_for(milliseconds(100));  // clock: during the transfer, or before
     stop.request_stop();
   });
   const HttpTarget target{

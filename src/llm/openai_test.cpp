@@ -5,6 +5,7 @@
 
 #include "llm/exchange.hpp"
 #include "tests/support/fake_llm.hpp"
+#include "tests/support/fixed_clock.hpp"
 
 namespace schedmate::llm {
 namespace {
@@ -15,13 +16,9 @@ using testing::FakeCall;
 using testing::FakeLlm;
 using testing::FakeReply;
 
-/// Real time for the network, but no real waiting between tries.
 ChatServices test_services() {
   ChatServices services;
-  auto slept = std::make_shared<std::chrono::nanoseconds>(0);
-  services.clock = {
-      .now = [slept] { return std::chrono::steady_clock::now().time_since_epoch() + *slept; },
-      .sleep = [slept](std::chrono::nanoseconds time) { *slept += time; }};
+  services.clock = testing::sleepless_clock();
   services.environment = [](std::string_view name) {
     return std::string(name == "FAKE_TOKEN" ? "s3cret-token" : "");
   };

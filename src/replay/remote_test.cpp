@@ -290,7 +290,7 @@ TEST_CASE("what comes late belongs to nobody, and the next request is answered")
   Served served(trace);
   std::atomic<int> requests = 0;
   LineServer server(folder.path("s"), [&](const std::string& line) {
-    if (++requests == 1) std::this_thread::sleep_for(milliseconds(400));
+    if (++requests == 1) std::this_thread::sleep_for(milliseconds(400));  // clock: too late
     return LineServer::Answer{.bytes = raw_answer(served.socket(), line) + "\n"};
   });
   RemoteCluster cluster(folder.path("s"));

@@ -44,8 +44,9 @@ void on_every_queue(const std::function<void(const Place& place)>& body) {
     }
     if (name != "redis") continue;
     const testing::RedisServer server;
-    body({open_queue(server.spec(), options).value(),
-          [](std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }});
+    body({open_queue(server.spec(), options).value(), [](std::chrono::milliseconds time) {
+            std::this_thread::sleep_for(time);  // clock: at least as long as the lease
+          }});
   }
 }
 

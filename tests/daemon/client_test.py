@@ -283,7 +283,7 @@ def endless_drops(connection):
     connection.sendall(HEAD % b"application/json")
     while True:
         connection.sendall(b" ")
-        time.sleep(0.5)
+        time.sleep(0.5)  # clock: as long as the client bears it
 
 
 def main():

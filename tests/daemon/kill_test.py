@@ -42,14 +42,14 @@ def main():
             each = site.start()
             if killed % 2:
                 site.wait(lambda: called(state) > stood or ended(state) == jobs or each.poll() is not None, "it calls")
-            time.sleep(draws.uniform(0, 0.02) if killed % 2 else draws.uniform(0.02, 0.15))
+            time.sleep(draws.uniform(0, 0.02) if killed % 2 else draws.uniform(0.02, 0.15))  # clock: where the kill falls
             if each.poll() is not None:
                 fail("the daemon ended by itself: " + each.stderr.read().decode())
             each.send_signal(signal.SIGKILL)
             each.wait()
             killed += 1
         each = site.start()
-        finish(state, jobs)
+        finish(site, jobs)
         site.wait(site.answers, "it answers")
         each.send_signal(signal.SIGTERM)
         if each.wait(timeout=60) != 0:
@@ -63,16 +63,10 @@ def main():
     print(f"seed {seed}: {killed} kills, {jobs} jobs: none started twice, none lost; {verdict.stdout.splitlines()[0]}")
 
 
-def finish(state, jobs):
+def finish(site, jobs):
     """Until all have ended, as long as there is one within a minute."""
-    seen, at = -1, time.monotonic()
-    while seen < jobs:
-        before, seen = seen, ended(state)
-        if seen > before:
-            at = time.monotonic()
-        elif time.monotonic() > at + 60:
-            fail(f"for a minute no job has ended, after {seen} of {jobs}")
-        time.sleep(0.2)
+    while (seen := ended(site.state)) < jobs:
+        site.wait(lambda: ended(site.state) > seen, f"another one ends, after {seen} of {jobs}")
 
 
 def called(state):

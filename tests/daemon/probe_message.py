@@ -17,7 +17,7 @@ def key_of(node, secret=SECRET):
 
 
 def sealed(node, counter, session, body, key=None, time_s=None):
-    time_s = int(time.time()) if time_s is None else time_s
+    time_s = int(time.time()) if time_s is None else time_s  # clock: what a message says
     proof = mac(key or key_of(node), "\n".join(["schedmate.probe.v1", node, str(time_s), session, str(counter), body]))
     return json.dumps({"schema": "schedmate.probe.v1", "node": node, "time_s": time_s, "session": session,
                        "counter": counter, "body": body, "proof": proof})

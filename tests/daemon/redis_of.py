@@ -2,9 +2,8 @@
 """A redis-server on a unix socket, which ends with the program that began it."""
 import socket
 import subprocess
-import time
 
-from site_of import begin_process
+from site_of import Site, begin_process
 
 #: What it has acknowledged is on the disk.
 SAFE = ("--appendonly", "yes", "--appendfsync", "always")
@@ -20,11 +19,7 @@ class Redis:
     def start(self, seconds=60):
         self.process = begin_process(["redis-server", "--port", "0", "--unixsocket", self.path, "--dir", self.folder, "--save", "", *self.flags],
                                      stdout=subprocess.DEVNULL)
-        end = time.monotonic() + seconds
-        while (self.ask("PING") or "-LOADING").startswith("-LOADING"):
-            if time.monotonic() > end:
-                raise SystemExit(f"FAILED: redis-server does not answer within {seconds} s")
-            time.sleep(0.02)
+        Site.wait(lambda: not (self.ask("PING") or "-LOADING").startswith("-LOADING"), "redis-server answers", seconds)
 
     def ask(self, command):
         """The line that answers it, of a text the text; None: there is no such text, or no server."""

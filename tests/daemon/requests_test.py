@@ -163,7 +163,7 @@ def killed(daemon, trace):
                 if status in (200, 202):
                     ids.setdefault(key, set()).add(action["id"])
                     break
-                time.sleep(0.01)
+                time.sleep(0.01)  # clock: before it asks again
 
     clients = [threading.Thread(target=insist, args=(keys[i::8],), daemon=True) for i in range(8)]
     for client in clients:
@@ -172,7 +172,7 @@ def killed(daemon, trace):
     while some_left() and kills < 60:
         answered = len(ids)
         site.wait(lambda: len(ids) > answered or not some_left(), "a client is answered")
-        time.sleep(draws.uniform(0, 0.02))
+        time.sleep(draws.uniform(0, 0.02))  # clock: where the kill falls
         each.send_signal(signal.SIGKILL)
         each.wait()
         kills += 1

@@ -57,7 +57,7 @@ extern "C" {
 int fake_is_bad(const void* device) { return is_bad(device) ? 1 : 0; }
 
 int nvmlInit_v2() {
-  if (behaviour == Behaviour::hanging) ::sleep(3600);
+  if (behaviour == Behaviour::hanging) ::sleep(3600);  // clock: for ever
   if (behaviour == Behaviour::crashing) ::raise(SIGSEGV);
   return behaviour == Behaviour::refusing ? driver_not_loaded : success;
 }

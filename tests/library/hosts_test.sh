@@ -60,7 +60,7 @@ import os, schedmate
 for script, seconds in eval(os.environ["PAST"]):
     schedmate.advise(".", command="bash " + script, user="root", record=True, job_id=script, submit_time_s=1_600_000_000)
     schedmate.finish(script, state="completed", duration_s=seconds)'
-    sbatch -Q --gres=gpu:2 -n1 -t 60 -o /dev/null --wrap 'sleep 600'
+    sbatch -Q --gres=gpu:2 -n1 -t 60 -o /dev/null --wrap 'sleep 600'  # clock: a job
     sbatch -Q --gres=gpu:1 -n1 -t 240 -o /dev/null long.sh
     sbatch -Q --gres=gpu:1 -n1 -t 240 -o /dev/null short.sh
     settable() { scontrol show job -o | grep -oE "(JobId|Priority|Nice|TimeLimit|Partition|Requeue|[A-Za-z]*Comment|ReqNodeList|ExcNodeList)=[^ ]*"; }

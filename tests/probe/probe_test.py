@@ -225,7 +225,7 @@ def refusals(house, name, other):
     expect("and not again", status == 409 and said["verdict"] == "replayed" and said["counter"] == 1)
     expect("a node does not speak for another", house.post(sealed(other, 5, session, body, key_of(name)))[0] == 401)
     for hours in (-1, 1):
-        status, said = house.post(sealed(name, 2, session, body, time_s=int(time.time()) + 3600 * hours))
+        status, said = house.post(sealed(name, 2, session, body, time_s=int(time.time()) + 3600 * hours))  # clock: what a message says
         expect(f"a clock {hours} h off: {said['message']}", status == 409 and said["verdict"] == "late")
     expect("an unknown node is not found", house.post(sealed("nowhere", 1, session, body))[0] == 404)
     for junk in (b"", b"{", b"\xff\x00" * 1000, b"[" * 50000, json.dumps({"schema": "schedmate.probe.v1"})):

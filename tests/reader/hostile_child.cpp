@@ -24,7 +24,7 @@ void say(const std::string& text) {
 
 void fork_without_end() {
   for (;;)
-    if (::fork() < 0) ::usleep(1000);
+    if (::fork() < 0) ::usleep(1000);  // clock: as many as it can
 }
 
 /// A process in a session of its own, which nobody who knows this one knows.
@@ -139,7 +139,7 @@ int main() {
   if (asks("/asks deaf")) {
     say("\"deaf\"\n");
     ::shutdown(STDOUT_FILENO, SHUT_RD);
-    ::sleep(1);
+    ::sleep(1);  // clock: deaf for a while
     say("{\"result\":{\"fine\":true}}\n");
   }
   if (asks("/asks forged"))

@@ -306,7 +306,7 @@ TEST_CASE("nobody waits for the end of another one's flood of hanging and crashi
     CHECK(house.ask(bob, "fine"));
     took.push_back(in_ms(clock.now() - began));
     if (answered >= before) ++after_all;
-    ::usleep(20'000);
+    ::usleep(20'000);  // clock: so that the other one asks on
   }
   std::ranges::sort(took);
   MESSAGE("answers beside a flood: p50 " << took[50] << " ms, p99 " << took[98] << " ms, most "

@@ -29,7 +29,7 @@ std::string mood() {
 
 void act() {
   const std::string now = mood();
-  if (now == "hang") ::sleep(60);
+  if (now == "hang") ::sleep(60);  // clock: longer than any deadline
   if (now == "crash") {
     std::signal(SIGSEGV, SIG_DFL);  // a sanitizer's handler would make it an exit
     ::raise(SIGSEGV);

@@ -107,7 +107,8 @@ Recorded kill_within(const Recording& recording, Random& random,
   if (::read(recording.pipe, &receipt, sizeof receipt) == sizeof receipt) {
     receipts.push_back(receipt);
   }
-  std::this_thread::sleep_for(std::chrono::microseconds(random.below(8000)));
+  const std::chrono::microseconds time(random.below(8000));
+  std::this_thread::sleep_for(time);  // clock: where the kill falls
   check_still_records(recording);
   kill();
   while (::read(recording.pipe, &receipt, sizeof receipt) == sizeof receipt) {

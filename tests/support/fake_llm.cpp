@@ -80,7 +80,7 @@ struct FakeLlm::Inside {
             sink.done();
             return true;
           }
-          std::this_thread::sleep_for(reply.per_byte);
+          std::this_thread::sleep_for(reply.per_byte);  // clock: a slow server
           return sink.write(reply.body.data() + offset, 1);
         });
   }

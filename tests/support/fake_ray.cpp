@@ -13,6 +13,8 @@
 #include <thread>
 #include <utility>
 
+#include "tests/support/patience.hpp"
+
 namespace schedmate::testing {
 namespace {
 
@@ -68,7 +70,7 @@ struct FakeRay::Inside {
 
   [[nodiscard]] std::int64_t now_ms() const {
     if (options.now_s) return options.now_s() * 1000;
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    const auto now = std::chrono::system_clock::now().time_since_epoch();  // clock: Ray's
     return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
   }
   [[nodiscard]] std::string name_of(const std::string& node_id) const {
@@ -88,8 +90,7 @@ struct FakeRay::Inside {
     return {};
   }
   void stall() const {
-    for (int i = 0; i < 1000 && !closing; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    testing::soon([&] { return closing.load(); });
   }
 
   void answer(const Request& request, Response& response,

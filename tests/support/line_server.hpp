@@ -55,7 +55,7 @@ class LineServer {
     if (answer.between.count() == 0) return send(client, answer.bytes);
     for (const char each : answer.bytes) {
       if (stop.stop_requested() || !send(client, std::string_view(&each, 1))) return false;
-      std::this_thread::sleep_for(answer.between);
+      std::this_thread::sleep_for(answer.between);  // clock: a slow server
     }
     return true;
   }

@@ -105,7 +105,7 @@ class LyingRedis {
     if (lie_.per_byte > std::chrono::milliseconds(0)) {
       for (const char c : lie_.bytes) {
         if (stop.stop_requested() || !send(client, std::string(1, c))) return false;
-        std::this_thread::sleep_for(lie_.per_byte);
+        std::this_thread::sleep_for(lie_.per_byte);  // clock: a slow server
       }
     } else if (!send(client, lie_.bytes)) {
       return false;

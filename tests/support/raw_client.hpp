@@ -50,10 +50,10 @@ class RawClient {
   /// All that comes until the other end closes, or `until` is among it, or the time is over.
   std::string read(std::string_view until = "",
                    std::chrono::milliseconds patience = testing::patience) {
-    const auto end = std::chrono::steady_clock::now() + patience;
+    const auto end = std::chrono::steady_clock::now() + patience;  // clock: bounds the wait
     while (until.empty() || text_.find(until) == std::string::npos) {
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-          end - std::chrono::steady_clock::now());
+          end - std::chrono::steady_clock::now());  // clock: bounds the wait
       pollfd ready{file_.number(), POLLIN, 0};
       if (left.count() <= 0 || ::poll(&ready, 1, static_cast<int>(left.count())) <= 0) break;
       std::array<char, 16384> part{};

@@ -64,7 +64,7 @@ class RawServer {
       if (::recv(client.number(), request.data(), request.size(), 0) <= 0) continue;
       bool there = send(client.number(), answer_.first);
       while (there && !answer_.again.empty() && !stop.stop_requested()) {
-        std::this_thread::sleep_for(answer_.between);
+        std::this_thread::sleep_for(answer_.between);  // clock: a slow server
         there = send(client.number(), answer_.again);
       }
     }

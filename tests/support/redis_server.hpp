@@ -39,7 +39,7 @@ class RedisServer {
         process_ = 0;
         FAIL("redis-server ended at once: is it installed? (scripts/deps.sh test)");
       }
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));  // clock: bounded wait
     }
     stop(SIGKILL);
     FAIL("redis-server does not answer");

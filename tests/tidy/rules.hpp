@@ -45,6 +45,8 @@ Findings check_licence_line(const File& file);
 Findings check_leftovers(const File& file);
 Findings check_places(const File& file);       ///< machine paths and registry hosts
 Findings check_shared_data(const File& file);  ///< of a test that does not say that it needs it
+/// Of a test: what makes its verdict hang on a clock, or on who else is there (rules_verdicts.cpp).
+Findings check_verdicts(const File& file);
 
 // Of the modules (rules_layers.cpp).
 Findings check_layers(const Tree& tree);

@@ -306,6 +306,7 @@ Findings check_all(const Tree& tree) {
     add(check_leftovers(file));
     add(check_places(file));
     add(check_shared_data(file));
+    add(check_verdicts(file));
     if (!is_cpp(file)) continue;
     add(check_libraries(file));
     add(check_toml_readers(file));

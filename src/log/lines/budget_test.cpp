@@ -154,7 +154,8 @@ TEST_CASE("time is a budget, too") {
   log.path.access.budget.reading = std::chrono::milliseconds(30);
   std::uint64_t lines = 0;
   const auto slow = [&](const Line&) {
-    if (++lines % 10'000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (++lines % 10'000 == 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // clock: a slow reader
     return true;
   };
   CHECK(each_line(log.path, slow));
