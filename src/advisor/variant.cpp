@@ -22,7 +22,7 @@ namespace {
 
 using WordList = std::span<const std::string_view>;
 
-bool is_in(WordList list, std::string_view word) {
+bool is_among(WordList list, std::string_view word) {
   return std::ranges::find(list, word) != list.end();
 }
 
@@ -35,7 +35,7 @@ std::string without_home(std::string_view path) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     // A file may be called "users/model.yaml".
     const std::size_t least = path.starts_with('/') ? 1 : 2;
-    const bool home = is_in(homes, parts[i]) && i + least < parts.size();
+    const bool home = is_among(homes, parts[i]) && i + least < parts.size();
     const bool named = parts[i].starts_with('~') || parts[i].starts_with('$');
     if (home) ++i;
     if (!home && !named) kept.push_back(parts[i]);
@@ -102,7 +102,7 @@ bool names_something(std::string_view word) {
 
 bool is_off(std::string_view value) {
   constexpr auto off = std::to_array<std::string_view>({"false", "0", "no", "none", "null", "off"});
-  return is_in(off, lower_case(value));
+  return is_among(off, lower_case(value));
 }
 
 bool has_word_of(std::string_view words, const WordSet& set) {
@@ -172,7 +172,7 @@ std::string slot_of(const GivenFlag& flag, const FlagRules& rules) {
   const std::string words = flag_words(flag.name);
   constexpr auto telling =
       std::to_array<std::string_view>({"model_name", "dataset", "resolution", "sequence_length"});
-  const bool known_kind = rule != nullptr && is_in(telling, rule->field);
+  const bool known_kind = rule != nullptr && is_among(telling, rule->field);
   const VariantWords& known = rules.words();
   const bool is_size = is_number(flag.value) && !has_word_of(words, known.sizes_of_no_work) &&
                        (known_kind || (rule == nullptr && says_size(words, known)));
@@ -227,7 +227,7 @@ void add_flag_methods(const GivenFlag& flag, const FlagRules& rules, Methods& me
       {"eval", "evaluate", "test only", "eval only", "sample", "test"});
   const bool trains_so =
       rule == nullptr ? words == "finetuning" || words == "finetune" : rule->name == "weights";
-  if (is_switch && !numeric && (is_in(evaluating, words) || trains_so))
+  if (is_switch && !numeric && (is_among(evaluating, words) || trains_so))
     add_methods(words, rules, methods);
   if (words == "no weights" || words == "from scratch") methods.insert("scratch");
   if (words == "load in 4bit") methods.insert("qlora");

@@ -154,9 +154,9 @@ bool looks_like_script(std::string_view text) {
 }
 
 /// How the words of one program are taken.
-class Reader {
+class WordReader {
  public:
-  Reader(std::span<const Word> argv, ProgramCall& call) : argv_(argv), call_(call) {}
+  WordReader(std::span<const Word> argv, ProgramCall& call) : argv_(argv), call_(call) {}
 
   void options() {
     while (call_.command < argv_.size()) {
@@ -272,7 +272,7 @@ std::optional<ProgramCall> read_as(std::string_view name, std::span<const Word> 
     call.command = next;
     if (!program.subcommands.empty()) {
       // `dora -P package run`: options of the program itself stand before its command.
-      Reader(argv, call).options();
+      WordReader(argv, call).options();
       const std::string command = call.command < argv.size() ? argv[call.command].text : "";
       if (!has_word(program.subcommands, command)) continue;
       if (program.role == Role::trainer) call.name += " " + command;
@@ -281,7 +281,7 @@ std::optional<ProgramCall> read_as(std::string_view name, std::span<const Word> 
     if (name == "lightning" && call.command < argv.size() &&
         has_word("model app", argv[call.command].text))
       ++call.command;
-    Reader(argv, call).options();
+    WordReader(argv, call).options();
     call.command = std::min(call.command + static_cast<std::size_t>(program.operands), argv.size());
     return call;
   }

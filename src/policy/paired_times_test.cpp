@@ -9,8 +9,8 @@ namespace schedmate::policy {
 namespace {
 
 /// One node of 8 GPUs; job 0 holds them until 100, job 1 shares them until 150.
-struct World {
-  World() {
+struct PairedWorld {
+  PairedWorld() {
     cluster.claim(JobId{0}, where);
     times.start(JobId{0}, where, at(100));
     cluster.claim(JobId{1}, where);
@@ -26,18 +26,18 @@ struct World {
 };
 
 TEST_CASE("shared GPUs are free when both jobs have ended") {
-  World world;
+  PairedWorld world;
   CHECK(world.times.earliest(8) == at(150));
   CHECK(world.times.until(JobId{0}) == at(110));
 }
 
 TEST_CASE("whoever ends first, the other holds them on") {
-  World first;
+  PairedWorld first;
   first.end(0);
   CHECK(first.times.earliest(8) == at(150));
   first.end(1);
   CHECK(first.times.earliest(8) == SimTime::min());
-  World second;
+  PairedWorld second;
   second.end(1);
   CHECK(second.times.earliest(8) == at(110));
   second.end(0);
@@ -45,7 +45,7 @@ TEST_CASE("whoever ends first, the other holds them on") {
 }
 
 TEST_CASE("a node that came without notice is there for the next start") {
-  World world;
+  PairedWorld world;
   const std::uint32_t node = world.cluster.add_node(7);
   world.times.follow_size(world.cluster);
   CHECK(world.times.earliest(8) == SimTime::min());
@@ -55,7 +55,7 @@ TEST_CASE("a node that came without notice is there for the next start") {
 }
 
 TEST_CASE("both may end at once") {
-  World world;
+  PairedWorld world;
   world.cluster.release(JobId{0});
   world.cluster.release(JobId{1});
   world.times.leave(JobId{0}, world.cluster);

@@ -120,7 +120,7 @@ Result<Advice> advise_by(const settings::Session& session, const AdviseRequest& 
 }
 
 /// None of it is there.
-advisor::TreeAccess no_tree() {
+advisor::TreeAccess empty_tree() {
   return {
       .read = [](const std::string&, std::span<const std::string>) -> Result<advisor::Closure> {
         return advisor::Closure{};
@@ -169,7 +169,7 @@ Result<Advice> advise_on(const settings::Session& session, const AdvisorState& s
   job.gpu_type = request.job.gpu_type;
   const Asked asked = asked_of(request, job, facts);
   const auto read = [&](const JobSource&) { return Result<Facts>(facts); };
-  return advise_by(session, request, asked, {state, read, no_tree()});
+  return advise_by(session, request, asked, {state, read, empty_tree()});
 }
 
 }  // namespace schedmate::service

@@ -50,7 +50,7 @@ std::size_t widest_line(const std::string& text) {
   return widest;
 }
 
-const std::string fixtures = SCHEDMATE_SOURCE_DIR "/tests/fixtures/slurm/";
+const std::string slurm_fixtures = SCHEDMATE_SOURCE_DIR "/tests/fixtures/slurm/";
 
 /// A dump with names of every bad kind, and figures of every size.
 std::string hostile_dump() {
@@ -72,7 +72,7 @@ std::string hostile_dump() {
 TEST_CASE("job: one screen, at 80 and at 120 columns") {
   ScreenSite site;
   site.tool("scontrol", "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1\n");
-  site.prints("sacct", fixtures + "sacct.txt");
+  site.prints("sacct", slurm_fixtures + "sacct.txt");
   for (const auto& [columns, width] : {std::pair{"80", 80U}, std::pair{"120", 120U}}) {
     site.columns(columns);
     for (const char* const id : {"1", "2", "3", "4", "5"}) {
@@ -98,7 +98,7 @@ TEST_CASE("job: one screen, at 80 and at 120 columns") {
 
 TEST_CASE("report: totals, jobs, causes and nodes, at 80 and at 120 columns") {
   ScreenSite site;
-  const std::string from = "sacct:" + fixtures + "sacct.txt";
+  const std::string from = "sacct:" + slurm_fixtures + "sacct.txt";
   for (const auto& [columns, width] : {std::pair{"80", 80U}, std::pair{"120", 120U}}) {
     site.columns(columns);
     for (const char* const by : {"", "user", "node", "day", "cause"}) {

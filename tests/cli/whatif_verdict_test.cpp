@@ -80,7 +80,7 @@ struct Site : Scratch {
 };
 
 /// The labels of the table that has one row a policy.
-std::set<std::string> rows_of(const std::string& text) {
+std::set<std::string> verdict_rows(const std::string& text) {
   std::set<std::string> labels;
   const std::size_t begin = text.find("\n  policy ");
   if (begin == std::string::npos) return labels;
@@ -167,7 +167,7 @@ TEST_CASE("whatif: a row that equals its host is a sentence, never a row") {
       std::swap(policies[i - 1],
                 policies[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(i)))]);
     const auto tried = here.with(policies);
-    const auto shown = rows_of(tried.text);
+    const auto shown = verdict_rows(tried.text);
     std::map<Times, std::string> runs{{times_of(here, "replay"), "replay"}};
     std::size_t left_out = 0;
     for (const Json& policy : tried.document["policies"]) {
@@ -200,7 +200,7 @@ TEST_CASE("whatif: a variant without advice is its host, also when that was not 
   CHECK(policy["advised_jobs"] == 0);
   CHECK(policy["same_as"] == "tiresias");
   CHECK(tried.text.contains("\n  advice      Used for no job in alone, which is tiresias"));
-  CHECK(rows_of(tried.text).empty());
+  CHECK(verdict_rows(tried.text).empty());
 }
 
 TEST_CASE("whatif: the jobs for which advice was used are those of the jobs CSV") {

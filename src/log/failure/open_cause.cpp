@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t tail_lines = 200;
 constexpr std::uint64_t lines_after_cause = 49;
 constexpr std::size_t most_cited_text = 1000;
-constexpr std::size_t most_reason_text = 200;
+constexpr std::size_t most_shown_reason = 200;
 constexpr double confidence = 0.5;
 
 Result<OpenCause> lines_around(const ForeignPath& path, std::optional<std::uint64_t> root) {
@@ -41,7 +41,7 @@ std::string_view text_of(const OpenCause& shown, std::optional<std::uint64_t> ro
 /// In its own words where the line has them, but without numbers, paths and names: no node is
 /// blamed on a model's word.
 std::string reason_of(const CauseClaim& claim, std::string_view cited, const DiagnoseInput& input) {
-  const auto said = std::string_view(claim.reason).substr(0, most_reason_text);
+  const auto said = std::string_view(claim.reason).substr(0, most_shown_reason);
   std::string reason;
   if (lines::fault_of_words({said, "", {cited}}).empty()) reason = lines::template_of(said);
   if (input.job)

@@ -21,7 +21,7 @@ constexpr double longest_step_s = 86400;
 constexpr std::size_t least_rises = 3;
 
 /// The lines that have as many places as most.
-std::vector<ShapeLine> alike(std::span<const ShapeLine> lines) {
+std::vector<ShapeLine> alike_lines(std::span<const ShapeLine> lines) {
   std::map<std::size_t, std::size_t> counts;
   for (const ShapeLine& line : lines) ++counts[line.places.size()];
   std::size_t most = 0;
@@ -36,7 +36,7 @@ std::vector<ShapeLine> alike(std::span<const ShapeLine> lines) {
 class MeaningCheck {
  public:
   MeaningCheck(std::span<const ShapeLine> lines, const LineMeaning& claimed, const LogWords& words)
-      : lines_(alike(lines)), claimed_(claimed), words_(words) {
+      : lines_(alike_lines(lines)), claimed_(claimed), words_(words) {
     made_.checked.kept.time_unit_s = claimed.time_unit_s;
     made_.checked.kept.covers = claimed.covers;
   }
