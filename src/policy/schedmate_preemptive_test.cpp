@@ -16,7 +16,7 @@ using testing::small_trace;
 using testing::SmallJob;
 using Settings = std::map<std::string, std::string, std::less<>>;
 
-SimResult replay(const std::vector<SmallJob>& jobs, Settings settings) {
+SimResult preempted(const std::vector<SmallJob>& jobs, Settings settings) {
   const Trace trace = small_trace(jobs);
   const ClusterSpec cluster = small_cluster({1});
   const Scheduler scheduler =
@@ -38,21 +38,21 @@ TEST_CASE("a job that is certain ranks by what it has left, an uncertain one tha
 }
 
 TEST_CASE("a short job stops a long one, which goes on with its progress and the restart's cost") {
-  const SimResult result = replay({{0, 8, 10'000}, {100, 8, 10}}, {});
+  const SimResult result = preempted({{0, 8, 10'000}, {100, 8, 10}}, {});
   CHECK(result.outcomes[1].start == at(100));
   CHECK(result.outcomes[0].preemptions == 1);
   CHECK(result.outcomes[0].end == at(10'000 + 10 + 40));
 }
 
 TEST_CASE("within a level those that run stay") {
-  const SimResult result = replay({{0, 8, 1000}, {100, 8, 1000}}, {{"spread", "0.1"}});
+  const SimResult result = preempted({{0, 8, 1000}, {100, 8, 1000}}, {{"spread", "0.1"}});
   CHECK(result.outcomes[0].preemptions == 0);
   CHECK(result.outcomes[1].start == at(1000));
 }
 
 TEST_CASE("without checkpoints nobody is stopped: it is schedmate, with its settings") {
   const SimResult result =
-      replay({{0, 8, 10'000}, {100, 8, 10}}, {{"checkpoints", "false"}, {"ageing", "0.5"}});
+      preempted({{0, 8, 10'000}, {100, 8, 10}}, {{"checkpoints", "false"}, {"ageing", "0.5"}});
   CHECK(result.outcomes[0].preemptions == 0);
   CHECK(result.outcomes[1].start == at(10'000));
 }
