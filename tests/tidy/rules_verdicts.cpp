@@ -40,7 +40,7 @@ struct Forbidden {
 };
 
 constexpr auto wait_instead =
-    "wait for a state, with soon() or ends() of tests/support/patience.hpp, until() of site_of.py "
+    "wait for a state, with soon() of tests/support/patience.hpp or Site.wait() of site_of.py "
     "(docs/testing.md); or say behind `clock: ` why it decides nothing";
 
 constexpr std::array forbidden{
