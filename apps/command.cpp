@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error_document.hpp"
-#include "service/redaction.hpp"
+#include "secrets/outgoing.hpp"
 
 namespace schedmate {
 
@@ -28,7 +28,7 @@ std::span<const CommandRow> command_rows() {
 
 int complain(const Error& error, bool json, Console& console) {
   console.warn(error.message);
-  if (json) console.json_line(error_document({error.code, service::redacted(error.message)}));
+  if (json) console.json_line(error_document({error.code, secrets::redacted(error.message)}));
   return exit_code(error.code);
 }
 

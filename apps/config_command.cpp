@@ -11,7 +11,7 @@
 #include "base/document.hpp"
 #include "base/table.hpp"
 #include "base/words.hpp"
-#include "service/redaction.hpp"
+#include "secrets/outgoing.hpp"
 
 namespace schedmate {
 namespace {
@@ -22,7 +22,7 @@ constexpr std::array columns{"setting", "value", "default", "unit", "origin", "e
 std::vector<Row> rows_of(const settings::Settings& settings) {
   std::vector<Row> rows;
   for (const settings::SettingRow& row : settings::setting_rows()) {
-    rows.push_back({std::string(row.key), service::redacted(settings.text(row.key)),
+    rows.push_back({std::string(row.key), secrets::redacted(settings.text(row.key)),
                     row.defect == nullptr ? std::string(row.fallback) : "by mode",
                     std::string(settings::unit_of(row)), settings.origin(row.key),
                     std::string(row.effect)});
@@ -33,7 +33,7 @@ std::vector<Row> rows_of(const settings::Settings& settings) {
       const std::string key = fmt::format("llm.{}.{}", name, row.key);
       const auto found = given.find(std::string(row.key));
       rows.push_back(
-          {key, found == given.end() ? std::string(row.fallback) : service::redacted(found->second),
+          {key, found == given.end() ? std::string(row.fallback) : secrets::redacted(found->second),
            std::string(row.fallback), std::string(row.unit), settings.origin(key),
            std::string(row.effect)});
     }

@@ -13,7 +13,7 @@
 
 #include "base/fold.hpp"
 #include "base/words.hpp"
-#include "service/redaction.hpp"
+#include "secrets/outgoing.hpp"
 
 namespace schedmate {
 namespace {
@@ -75,7 +75,7 @@ bool Console::flush() {
 
 void Console::warn(std::string_view message) {
   flush();  // in the order in which both were said
-  write_all(err_, fmt::format("schedmate: {}\n", service::safe_line(message)));
+  write_all(err_, fmt::format("schedmate: {}\n", secrets::safe_line(message)));
 }
 
 void Console::draw(std::string_view text) const { write_all(err_, text); }

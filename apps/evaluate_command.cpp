@@ -7,27 +7,27 @@
 
 #include "apps/command.hpp"
 #include "evaluation_report/report_text.hpp"
+#include "lab/evaluate.hpp"
 #include "screen/evaluate_text.hpp"
-#include "service/evaluate.hpp"
 
 namespace schedmate {
 namespace {
 
-Result<void> run_shard(const CommandCall& call, const service::EvaluateRequest& request) {
-  const auto ran = [&](const service::ShardMade& made) {
+Result<void> run_shard(const CommandCall& call, const lab::EvaluateRequest& request) {
+  const auto ran = [&](const lab::ShardMade& made) {
     if (!call.json) call.console.text(screen::shard_text(made));
   };
-  const auto all = service::evaluate_shard(call.session, request, ran);
+  const auto all = lab::evaluate_shard(call.session, request, ran);
   if (!all) return tl::unexpected(all.error());
   if (call.json) call.console.json(screen::shard_document(request.shard, *all));
   return {};
 }
 
-Result<void> run_evaluate(const CommandCall& call, const service::EvaluateRequest& request) {
-  const auto ran = [&](const service::ExperimentDone& done) {
+Result<void> run_evaluate(const CommandCall& call, const lab::EvaluateRequest& request) {
+  const auto ran = [&](const lab::ExperimentDone& done) {
     if (!call.json) call.console.text(screen::done_text(done));
   };
-  const auto evaluation = service::evaluate(call.session, request, ran);
+  const auto evaluation = lab::evaluate(call.session, request, ran);
   if (!evaluation) return tl::unexpected(evaluation.error());
   for (const auto& [experiment, reason] : evaluation->absent)
     call.console.warn(fmt::format("{}: shown as recorded, because its inputs are missing: {}",
@@ -44,7 +44,7 @@ Result<void> run_evaluate(const CommandCall& call, const service::EvaluateReques
 }  // namespace
 
 Command evaluate_command(const Parser& parser) {
-  const auto request = std::make_shared<service::EvaluateRequest>();
+  const auto request = std::make_shared<lab::EvaluateRequest>();
   CLI::App& command = parser.app;
   command.add_option("files", request->files, "experiments (TOML)")->type_name("FILE");
   command

@@ -14,11 +14,11 @@
 namespace schedmate {
 namespace {
 
-Result<int> run_elastic_tables(const CommandCall& call, const service::GenerateRequest& request) {
-  const auto files = service::generate_elastic(request);
+Result<int> run_elastic_tables(const CommandCall& call, const lab::GenerateRequest& request) {
+  const auto files = lab::generate_elastic(request);
   if (!files) return tl::unexpected(files.error());
   if (call.json)
-    call.console.json(service::elastic_files_document(request, *files));
+    call.console.json(lab::elastic_files_document(request, *files));
   else
     call.console.text(fmt::format("{} files of a synthetic elastic workload, written to {}\n",
                                   *files, printable(request.out)));
@@ -26,30 +26,30 @@ Result<int> run_elastic_tables(const CommandCall& call, const service::GenerateR
 }
 
 /// 1 where the trace is written but a drawn statistic is too far off the published one.
-Result<int> run_like(const CommandCall& call, const service::GenerateRequest& request) {
-  const auto trace = service::generate_like(call.session, request);
+Result<int> run_like(const CommandCall& call, const lab::GenerateRequest& request) {
+  const auto trace = lab::generate_like(call.session, request);
   if (!trace) return tl::unexpected(trace.error());
   if (call.json)
-    call.console.json(service::synthetic_document(call.session, request, *trace));
+    call.console.json(lab::synthetic_document(call.session, request, *trace));
   else
     call.console.text(screen::synthetic_text(request, *trace));
   return trace->drawn.holds() ? 0 : 1;
 }
 
-Result<int> run_generate(const CommandCall& call, const service::GenerateRequest& request) {
+Result<int> run_generate(const CommandCall& call, const lab::GenerateRequest& request) {
   if (!request.elastic.empty()) return run_elastic_tables(call, request);
   if (!request.like.empty()) return run_like(call, request);
-  const auto drawn = service::generate_from(call.session, request);
+  const auto drawn = lab::generate_from(call.session, request);
   if (!drawn) return tl::unexpected(drawn.error());
   if (call.json)
-    call.console.json(service::resampled_document(call.session, request, *drawn));
+    call.console.json(lab::resampled_document(call.session, request, *drawn));
   else
     call.console.text(screen::resampled_text(request, *drawn));
   return 0;
 }
 
 /// What belongs to --from only, and what excludes each other.
-Result<void> check_like(const service::GenerateRequest& request) {
+Result<void> check_like(const lab::GenerateRequest& request) {
   const auto refuse = [](std::string_view what) {
     return fail(ErrorCode::unsupported,
                 fmt::format("generate: --like cannot be combined with {}", what));
@@ -61,7 +61,7 @@ Result<void> check_like(const service::GenerateRequest& request) {
 }
 
 /// Whether all is there that one of the three ways needs.
-Result<void> check_complete(const service::GenerateRequest& request) {
+Result<void> check_complete(const lab::GenerateRequest& request) {
   const auto is_there = [](bool given, std::string_view what) {
     return need(given, "generate", what);
   };
@@ -80,7 +80,7 @@ Result<void> check_complete(const service::GenerateRequest& request) {
 }  // namespace
 
 Command generate_command(const Parser& parser) {
-  const auto request = std::make_shared<service::GenerateRequest>();
+  const auto request = std::make_shared<lab::GenerateRequest>();
   CLI::App& command = parser.app;
   command.add_option("--from", request->from, "venus (bundled) or FORMAT:PATH")
       ->type_name("SOURCE");

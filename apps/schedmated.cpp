@@ -9,7 +9,7 @@
 
 #include "apps/console.hpp"
 #include "daemon/program.hpp"
-#include "service/redaction.hpp"
+#include "secrets/outgoing.hpp"
 #include "settings/version.hpp"
 #include "slurm_live/library.hpp"
 #include "slurm_live/library_child.hpp"
@@ -28,7 +28,7 @@ int run_program(int count, char** words, char** environment) {
   program.stopped = [] { return stop_asked != 0; };
   program.reload_asked = [] { return std::exchange(reload_asked, 0) != 0; };
   program.say = [&](const std::string& line) {
-    console.draw(fmt::format("schedmated: {}\n", service::safe_line(line)));
+    console.draw(fmt::format("schedmated: {}\n", secrets::safe_line(line)));
   };
   daemon::Task task = daemon::Task::serve;
   parser.set_version_flag("--version", fmt::format("schedmated {}", settings::version().version));

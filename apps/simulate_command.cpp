@@ -7,19 +7,19 @@
 
 #include "apps/command.hpp"
 #include "base/words.hpp"
+#include "lab/simulate_elastic.hpp"
 #include "screen/simulate_text.hpp"
-#include "service/simulate_elastic.hpp"
 #include "settings/version.hpp"
 #include "study/elastic_study.hpp"
 
 namespace schedmate {
 namespace {
 
-Result<void> run_elastic(const CommandCall& call, const service::SimulateRequest& request) {
-  const auto simulation = service::simulate_elastic(call.session, request);
+Result<void> run_elastic(const CommandCall& call, const lab::SimulateRequest& request) {
+  const auto simulation = lab::simulate_elastic(call.session, request);
   if (!simulation) return tl::unexpected(simulation.error());
   if (call.json) {
-    call.console.json(service::elastic_document(simulation->summary));
+    call.console.json(lab::elastic_document(simulation->summary));
     return {};
   }
   call.console.text(screen::elastic_text(simulation->summary, call.session.environment.columns));
@@ -27,15 +27,15 @@ Result<void> run_elastic(const CommandCall& call, const service::SimulateRequest
   return {};
 }
 
-Result<void> run_simulate(const CommandCall& call, const service::SimulateRequest& request) {
+Result<void> run_simulate(const CommandCall& call, const lab::SimulateRequest& request) {
   if (study::is_elastic_trace(request.trace)) return run_elastic(call, request);
   const auto begins = [&](const Experiment& experiment) {
     if (!call.json) call.console.text(screen::reading_text(experiment));
   };
-  const auto simulation = service::simulate(call.session, request, begins);
+  const auto simulation = lab::simulate(call.session, request, begins);
   if (!simulation) return tl::unexpected(simulation.error());
   if (call.json)
-    call.console.json(service::simulation_document(*simulation));
+    call.console.json(lab::simulation_document(*simulation));
   else
     call.console.text(screen::simulation_text(*simulation, call.session.environment.columns));
   return {};
@@ -44,7 +44,7 @@ Result<void> run_simulate(const CommandCall& call, const service::SimulateReques
 }  // namespace
 
 Command simulate_command(const Parser& parser) {
-  const auto request = std::make_shared<service::SimulateRequest>();
+  const auto request = std::make_shared<lab::SimulateRequest>();
   request->commit = settings::version().commit;
   CLI::App& command = parser.app;
   command.add_option("--trace", request->trace, "trace to replay; sia:FILE for elastic jobs")

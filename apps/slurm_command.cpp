@@ -10,7 +10,7 @@
 
 #include "apps/command.hpp"
 #include "base/text.hpp"
-#include "service/run_tool.hpp"
+#include "process/run_tool.hpp"
 #include "service/slurm_hooks.hpp"
 
 namespace schedmate {
@@ -38,7 +38,7 @@ Result<int> run_slurm(const CommandCall& call, const SlurmFlags& flags) {
   if (flags.write)
     if (auto done = service::carry_out(*plan); !done) return tl::unexpected(done.error());
   if (flags.reconfigure)
-    if (auto done = service::run_tool(call.session.environment, {{"scontrol", "reconfigure"}});
+    if (auto done = process::run_tool(call.session.environment, {{"scontrol", "reconfigure"}});
         !done)
       return tl::unexpected(done.error());
   if (call.json) {

@@ -13,24 +13,24 @@ namespace schedmate {
 namespace {
 
 /// 1 when the replay is too far from reality, and then it stands alone.
-Result<int> run_whatif(const CommandCall& call, const service::WhatifRequest& request) {
-  const auto print = [&](std::string (*text)(const service::WhatifAnswer&, std::size_t)) {
-    return [&call, text](const service::WhatifAnswer& answer) {
+Result<int> run_whatif(const CommandCall& call, const lab::WhatifRequest& request) {
+  const auto print = [&](std::string (*text)(const lab::WhatifAnswer&, std::size_t)) {
+    return [&call, text](const lab::WhatifAnswer& answer) {
       if (!call.json) call.console.text(text(answer, call.session.environment.columns));
     };
   };
-  const auto answer = service::whatif(call.session, request,
-                                      {print(screen::world_text), print(screen::fidelity_text)});
+  const auto answer =
+      lab::whatif(call.session, request, {print(screen::world_text), print(screen::fidelity_text)});
   if (!answer) return tl::unexpected(answer.error());
   print(screen::changes_text)(*answer);
-  if (call.json) call.console.json(service::whatif_document(*answer));
+  if (call.json) call.console.json(lab::whatif_document(*answer));
   return answer->fidelity.good() ? 0 : 1;
 }
 
 }  // namespace
 
 Command whatif_command(const Parser& parser) {
-  const auto request = std::make_shared<service::WhatifRequest>();
+  const auto request = std::make_shared<lab::WhatifRequest>();
   request->commit = settings::version().commit;
   CLI::App& command = parser.app;
   command.add_option("--sacct", request->sacct, "output of sacct --parsable2 or sacct --json")

@@ -14,7 +14,7 @@
 #include "base/input.hpp"
 #include "base/text.hpp"
 #include "bench/watch.hpp"
-#include "tree/redact.hpp"
+#include "secrets/redact.hpp"
 
 namespace schedmate {
 namespace {
@@ -30,15 +30,15 @@ struct Sums {
 
 std::size_t marks_in(std::string_view line) {
   std::size_t count = 0;
-  for (std::size_t at = line.find(tree::redaction_mark); at != std::string_view::npos;
-       at = line.find(tree::redaction_mark, at + 1))
+  for (std::size_t at = line.find(secrets::redaction_mark); at != std::string_view::npos;
+       at = line.find(secrets::redaction_mark, at + 1))
     ++count;
   return count;
 }
 
 void compare(const std::string& path, const std::string& text, std::ofstream& list, Sums& sums) {
   const bench::Watch watch;
-  const std::string clean = tree::redact(text);
+  const std::string clean = secrets::redact(text);
   sums.seconds += watch.cpu_ms() / 1e3;
   const auto before = split(text, '\n');
   const auto after = split(clean, '\n');

@@ -6,7 +6,7 @@
 
 #include "agent/fields.hpp"
 #include "base/text.hpp"
-#include "tree/redact.hpp"
+#include "secrets/redact.hpp"
 
 namespace schedmate::agent {
 namespace {
@@ -139,7 +139,7 @@ tl::expected<FactValue, std::string> Evaluator::typed_value(const Claim& claim) 
 tl::expected<Evaluator::Source, std::string> Evaluator::whole_text(std::string_view name,
                                                                    std::string_view text,
                                                                    const Claim& claim) {
-  const std::string clean = tree::redact(text);
+  const std::string clean = secrets::redact(text);
   const auto lines = split(clean, '\n');
   if (claim.line < 1 || static_cast<std::size_t>(claim.line) > lines.size()) {
     return no("no such line");

@@ -9,7 +9,7 @@
 #include "agent/tools.hpp"
 #include "base/fence.hpp"
 #include "base/random.hpp"
-#include "tree/redact.hpp"
+#include "secrets/redact.hpp"
 
 namespace schedmate::embedded {
 extern const std::string_view prompt_task, prompt_tools, prompt_metadata, prompt_format;
@@ -132,19 +132,20 @@ std::string job_prompt(const AgentTask& task, std::span<const std::string> gaps,
       "The job runs on {} GPUs ({}) of {} nodes, started in the folder '{}' by\n{}\n",
       task.job.gpus, task.job.gpu_type.empty() ? "kind unknown" : task.job.gpu_type, task.job.nodes,
       task.job.workdir,
-      fenced("<command>", head_of(tree::redact(task.job.command), share(20)), mix(seed + 1)));
+      fenced("<command>", head_of(secrets::redact(task.job.command), share(20)), mix(seed + 1)));
   out += fmt::format(
       "\nFacts found:\n{}\n",
-      fenced("facts", head_of(tree::redact(facts_part(task.found)), share(25)), mix(seed + 2)));
+      fenced("facts", head_of(secrets::redact(facts_part(task.found)), share(25)), mix(seed + 2)));
   out += fmt::format("\nGaps to fill:\n{}", gaps_part(gaps));
   if (!task.log.empty()) {
-    out += fmt::format("\nIts log so far:\n{}\n",
-                       fenced("<log>", numbered(tree::redact(task.log), share(20)), mix(seed + 3)));
+    out +=
+        fmt::format("\nIts log so far:\n{}\n",
+                    fenced("<log>", numbered(secrets::redact(task.log), share(20)), mix(seed + 3)));
   }
   if (!task.monitoring.empty()) {
     out += fmt::format(
         "\nMeasured while it ran:\n{}\n",
-        fenced("monitoring", tail_of(tree::redact(task.monitoring), share(10)), mix(seed + 4)));
+        fenced("monitoring", tail_of(secrets::redact(task.monitoring), share(10)), mix(seed + 4)));
   }
   const std::size_t used = out.size() + 100;
   const std::size_t left = most_bytes > used ? most_bytes - used : 0;

@@ -9,8 +9,8 @@
 
 #include "agent/binding.hpp"
 #include "base/text.hpp"
+#include "secrets/redact.hpp"
 #include "tree/names.hpp"
-#include "tree/redact.hpp"
 
 namespace schedmate::agent {
 namespace {
@@ -108,7 +108,7 @@ const std::vector<std::string>* Toolbox::clean_lines(const std::string& path, st
     return nullptr;
   }
   std::vector<std::string>& lines = clean_[path];
-  const std::string clean = tree::redact((*file)->text);
+  const std::string clean = secrets::redact((*file)->text);
   for (const std::string_view line : split(clean, '\n')) lines.push_back(cut(line));
   if (!lines.empty() && lines.back().empty()) lines.pop_back();
   return &lines;

@@ -13,7 +13,7 @@
 #include "daemon/parts.hpp"
 #include "http/routes.hpp"
 #include "journal/audit_json.hpp"
-#include "service/redaction.hpp"
+#include "secrets/outgoing.hpp"
 
 namespace schedmate::daemon {
 namespace {
@@ -42,7 +42,7 @@ Document shown_action(const Action& action) {
   for (std::size_t i = 0; i < action.steps.size(); ++i)
     put_instant(made["steps"][i], "when", action.steps[i].when);
   if (action.call.kind != ActionKind::submit) return made;
-  made["call"]["text"] = service::redacted(action.call.text);
+  made["call"]["text"] = secrets::redacted(action.call.text);
   constexpr std::string_view before = "job ";  // of the note that says which job it is
   const std::string& note = action.steps.back().note;
   const bool is_there = action.state() == ActionState::verified && note.starts_with(before);

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "daemon/parts.hpp"
-#include "service/redaction.hpp"
+#include "secrets/outgoing.hpp"
 
 namespace schedmate::daemon {
 namespace {
@@ -24,7 +24,7 @@ std::map<std::string, Document> suspects_of(const live::Actions& actions, const 
     if (kind != drain_node && kind != test_nodes && kind != requeue_excluding) continue;
     std::string why;
     for (const std::string& line : action.why)
-      why += (why.empty() ? "" : "; ") + service::redacted(line);
+      why += (why.empty() ? "" : "; ") + secrets::redacted(line);
     if (why.empty() || caller.role != Role::cluster_operator) why = name_of(kind);
     for (const NodeGpus& node : action.call.nodes)
       suspects[node.node] = {{"why", why}, {"action", id}};
@@ -38,7 +38,7 @@ Document suspect_by_witness(const std::string& node, const Caller& caller, const
   std::string why;
   for (const live::NodeWitness& each : state.loop.witnesses().of(node, state.now - fresh))
     why +=
-        fmt::format("{}{}: {}", why.empty() ? "" : "; ", each.source, service::redacted(each.says));
+        fmt::format("{}{}: {}", why.empty() ? "" : "; ", each.source, secrets::redacted(each.says));
   if (why.empty()) return nullptr;
   return {{"why", caller.role == Role::cluster_operator ? why : "a witness speaks of it"},
           {"action", nullptr}};
@@ -47,7 +47,7 @@ Document suspect_by_witness(const std::string& node, const Caller& caller, const
 /// What stands behind an own mark may be a line of somebody's log: it is for operators.
 std::string shown_reason(const SeenNode& node, const Caller& caller) {
   const bool is_own = node.reason.starts_with("schedmate:");
-  if (!is_own || caller.role == Role::cluster_operator) return service::redacted(node.reason);
+  if (!is_own || caller.role == Role::cluster_operator) return secrets::redacted(node.reason);
   return node.reason.substr(0, node.reason.find(' '));
 }
 

@@ -15,7 +15,7 @@
 #include "daemon/life_document.hpp"
 #include "daemon/parts.hpp"
 #include "journal/audit.hpp"
-#include "service/redaction.hpp"
+#include "secrets/outgoing.hpp"
 
 namespace schedmate::daemon {
 namespace {
@@ -38,9 +38,9 @@ std::optional<http::Reply> wrong_job_state(const std::string& word) {
 /// What was asked of the cluster, as far as it shows that.
 Document request_of_job(const SeenJob& job) {
   const auto text = [](const std::string& told) {
-    return told.empty() ? Document(nullptr) : Document(service::redacted(told));
+    return told.empty() ? Document(nullptr) : Document(secrets::redacted(told));
   };
-  return {{"name", service::redacted(job.name)},
+  return {{"name", secrets::redacted(job.name)},
           {"user", job.user},
           {"partition", job.partition},
           {"dir", text(job.dir)},
@@ -136,7 +136,7 @@ std::string state_word(const SeenJob& job) {
 
 Document job_document(const SeenJob& job) {
   Document made{{"id", job.id},
-                {"name", service::redacted(job.name)},
+                {"name", secrets::redacted(job.name)},
                 {"user", job.user},
                 {"partition", job.partition},
                 {"state", state_word(job)},

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "base/hmac.hpp"
 #include "base/own_files.hpp"
 #include "ray_live/cluster.hpp"
 #include "replay/remote.hpp"
@@ -12,7 +13,6 @@
 #include "slurm_live/cluster.hpp"
 #include "slurm_live/scripts.hpp"
 #include "slurm_live/steps.hpp"
-#include "tree/hmac.hpp"
 
 namespace schedmate::daemon {
 namespace {
@@ -109,7 +109,7 @@ Result<Cluster> reach_ray(const Configuration& configuration, const Clock& clock
   const Ray& ray = *configuration.ray;
   constexpr std::size_t enough = 8;
   auto ledger = ray_live::Ledger::open(configuration.state_dir + "/ray.sqlite",
-                                       tree::random_key().substr(0, enough));
+                                       random_key().substr(0, enough));
   if (!ledger) return tl::unexpected(ledger.error());
   if (auto made = make_own_folder(ray.options.log_folder); !made)
     return fail(made.error().code, "setting cluster.ray.logs: " + made.error().message);

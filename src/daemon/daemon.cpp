@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <variant>
 
+#include "base/hmac.hpp"
 #include "base/own_files.hpp"
 #include "daemon/answers.hpp"
 #include "daemon/archive.hpp"
@@ -35,7 +36,6 @@
 #include "http/routes.hpp"
 #include "http/server.hpp"
 #include "page/page.hpp"
-#include "tree/hmac.hpp"
 
 namespace schedmate::daemon {
 namespace {
@@ -47,7 +47,7 @@ class Daemon {
   Daemon(const Configuration& configuration, const Surroundings& surroundings)
       : configuration_(configuration),
         surroundings_(surroundings),
-        desk_(configuration.probe_secret, tree::random_key()) {}
+        desk_(configuration.probe_secret, random_key()) {}
 
   Result<void> run() {
     if (auto made = make_own_folder(configuration_.state_dir); !made)
@@ -118,7 +118,7 @@ class Daemon {
     constexpr std::size_t enough = 8;
     std::string& name = kept[instance_key];
     if (!name.empty()) return {};
-    name = tree::random_key().substr(0, enough);
+    name = random_key().substr(0, enough);
     if (name.empty()) return fail(ErrorCode::unavailable, "the system gives no random numbers");
     return journal_->append({.kept = {{instance_key, name}}});
   }

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/document_value.hpp"
-#include "service/redaction.hpp"
+#include "secrets/outgoing.hpp"
 
 namespace schedmate::daemon {
 namespace {
@@ -20,7 +20,7 @@ std::uint64_t count(const Document& value) {
 /// Fit for people: it goes to screens and owners.
 std::string words(const Document& value) {
   constexpr std::size_t longest = 1000;
-  std::string text = service::safe_line(text_in(value));
+  std::string text = secrets::safe_line(text_in(value));
   if (text.size() > longest) text.resize(longest);
   return text;
 }

@@ -12,8 +12,8 @@
 #include "daemon/findings.hpp"
 #include "daemon/life_document.hpp"
 #include "daemon/readings.hpp"
+#include "secrets/outgoing.hpp"
 #include "service/advise.hpp"
-#include "service/redaction.hpp"
 
 namespace schedmate::daemon {
 namespace {
@@ -25,11 +25,11 @@ JobRecord record_of(const SeenJob& job) {
   record.user = job.user;
   record.vc = job.partition;
   record.submit = std::max(SimTime(), job.submitted);
-  record.root = service::redacted(job.dir);
-  record.command = service::redacted(job.command);
+  record.root = secrets::redacted(job.dir);
+  record.command = secrets::redacted(job.command);
   record.gpus = job.gpus;
   record.nodes = std::ssize(job.nodes);
-  record.name = service::redacted(job.name);
+  record.name = secrets::redacted(job.name);
   record.log = job.output;
   if (job.limit > Seconds(0)) record.time_limit = job.limit;
   return record;
@@ -52,7 +52,7 @@ std::string log_summary_of(const SeenJob& job, const live::Life& life) {
   constexpr std::size_t longest = std::size_t{64} << 10U;
   if (!life.log && !life.cause) return "";
   const auto path = log_path_of(job);
-  Document summary{{"log", path ? Document(service::redacted(*path)) : Document(nullptr)},
+  Document summary{{"log", path ? Document(secrets::redacted(*path)) : Document(nullptr)},
                    {"job", nullptr},
                    {"progress", nullptr},
                    {"diagnosis", nullptr}};
@@ -119,7 +119,7 @@ Result<live::CodeFound> Historian::advise(std::span<const SeenJob> alike,
   const auto end = end_of(job);
   if (!end) return tl::unexpected(end.error());
   auto advice =
-      service::advise_on(session_, **state, request, service::redacted(*std::move(facts)));
+      service::advise_on(session_, **state, request, secrets::redacted(*std::move(facts)));
   if (!advice) return tl::unexpected(advice.error());
   if (*end)
     if (auto done = (*state)->store->finish(job.id, **end); !done)

@@ -17,7 +17,7 @@
 #include "base/descriptor.hpp"
 #include "base/document.hpp"
 #include "llm/http.hpp"
-#include "service/redaction.hpp"
+#include "secrets/outgoing.hpp"
 
 namespace schedmate::daemon {
 namespace {
@@ -81,7 +81,7 @@ CallReply Notices::post(const ActionCall& call) const {
                         {"cluster", options_.cluster},
                         {"user", call.user},
                         {"job", call.job},
-                        {"text", service::safe_line(call.text)}};
+                        {"text", secrets::safe_line(call.text)}};
   llm::HttpLimits limits;
   limits.deadline = options_.deadline;
   const auto reply = llm::post_json({*url, "", std::nullopt, ""}, "", in_one_line(notice), limits);
@@ -96,8 +96,8 @@ CallReply Notices::mail(const ActionCall& call) const {
   const Descriptor input = file_of(
       fmt::format("To: {}\nSubject: SchedMate on {}{}{}\nContent-Type: text/plain; "
                   "charset=utf-8\n\n{}\n",
-                  service::safe_line(call.user), options_.cluster, call.job.empty() ? "" : ": job ",
-                  service::safe_line(call.job), service::safe_line(call.text)));
+                  secrets::safe_line(call.user), options_.cluster, call.job.empty() ? "" : ": job ",
+                  secrets::safe_line(call.job), secrets::safe_line(call.text)));
   if (!input) return refused("mail: " + message_of(errno));
   auto child = start_shell(options_.mail_command, input);
   if (!child) return refused("mail: " + child.error().message);

@@ -12,11 +12,11 @@
 #include <utility>
 
 #include "base/characters.hpp"
+#include "base/hmac.hpp"
 #include "base/text.hpp"
 #include "base/whole_number.hpp"
 #include "daemon/parts.hpp"
 #include "http/routes.hpp"
-#include "tree/hmac.hpp"
 
 namespace schedmate::daemon {
 namespace {
@@ -132,7 +132,7 @@ Result<std::string> key_of(const http::Request& request, const Document& body) {
 /// One that nobody else has.
 Result<std::string> new_key() {
   constexpr std::size_t digits = 32;
-  const std::string random = tree::random_key();
+  const std::string random = random_key();
   if (random.empty()) return fail(ErrorCode::unavailable, "the system gives no random numbers");
   return "r-" + random.substr(0, digits);
 }

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "report/text_safety.hpp"
+#include "base/text_safety.hpp"
 
 namespace schedmate::evaluation_report {
 namespace {
@@ -60,7 +60,7 @@ class Axes {
 
 std::string text_at(double x, double y, std::string_view anchor, std::string_view text) {
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y, anchor,
-                     report::html_escape(text));
+                     html_escape(text));
 }
 
 struct Point {
@@ -115,8 +115,8 @@ std::string curve_of(const CurveLine& line, const Axes& axes, std::size_t index)
     points += fmt::format(
         "<a href=\"{}\"><circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"><title>{}: {:g}: "
         "{:.3f}</title></circle></a>\n",
-        report::html_escape(point.link), x, axes.y(point.value), colour,
-        report::html_escape(line.name), point.x, point.value);
+        html_escape(point.link), x, axes.y(point.value), colour, html_escape(line.name), point.x,
+        point.value);
   }
   constexpr double column = 150;
   const double name_x = left + column * static_cast<double>(index);

@@ -21,7 +21,7 @@
 #include "face/host_parts.hpp"
 #include "face/sessions.hpp"
 #include "face/use_cases.hpp"
-#include "service/redaction.hpp"
+#include "secrets/outgoing.hpp"
 #include "settings/version.hpp"
 
 namespace schedmate {
@@ -54,7 +54,7 @@ int code_of(const Error& error) { return static_cast<int>(error.code) + 1; }
 int complain(int code, const char* message, const char* mend, char** reply) {
   if (reply == nullptr) return code;
   try {
-    const std::string said = service::redacted(message);
+    const std::string said = secrets::redacted(message);
     const Document document = {{"schema", "schedmate.error.v1"},
                                {"code", names[static_cast<std::size_t>(code)]},
                                {"message", said},
@@ -86,7 +86,7 @@ int guarded(char** reply, const Work& work) {
       return SCHEDMATE_OK;
     }
     if (reply == nullptr) return code_of(done.error());
-    const Error error{done.error().code, service::safe_line(done.error().message)};
+    const Error error{done.error().code, secrets::safe_line(done.error().message)};
     *reply = sessions.keep(in_one_line(error_document(error)), error.message);
     return code_of(error);
   } catch (const abi::__forced_unwind&) {
@@ -167,7 +167,7 @@ int with_round(std::uint64_t plan, char** reply, const Work& work) {
   return has_room ? SCHEDMATE_OK : SCHEDMATE_UNAVAILABLE;
 }
 
-void fill(schedmate_outlook& outlook, const service::HostEstimates::Answer& answer) {
+void fill(schedmate_outlook& outlook, const lab::HostEstimates::Answer& answer) {
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   const Prediction& said = answer.prediction;
   schedmate_outlook made{.size = outlook.size,
@@ -301,19 +301,19 @@ int schedmate_estimates_predict(schedmate_estimates estimates, const char* id,
                                 schedmate_outlook* outlook, char** reply) {
   if (id == nullptr || outlook == nullptr || outlook->size < sizeof(schedmate_outlook))
     return face::null_argument(reply);
-  return face::with_estimates(
-      estimates, reply, [&](schedmate::service::HostEstimates& asked) -> schedmate::Result<void> {
-        const auto answer = asked.predict(id, outlook->now_s);
-        if (!answer) return tl::unexpected(answer.error());
-        face::fill(*outlook, *answer);
-        return {};
-      });
+  return face::with_estimates(estimates, reply,
+                              [&](schedmate::lab::HostEstimates& asked) -> schedmate::Result<void> {
+                                const auto answer = asked.predict(id, outlook->now_s);
+                                if (!answer) return tl::unexpected(answer.error());
+                                face::fill(*outlook, *answer);
+                                return {};
+                              });
 }
 
 int schedmate_estimates_learn(schedmate_estimates estimates, const char* id, int64_t end_s,
                               char** reply) {
   if (id == nullptr) return face::null_argument(reply);
-  return face::with_estimates(estimates, reply, [&](schedmate::service::HostEstimates& asked) {
+  return face::with_estimates(estimates, reply, [&](schedmate::lab::HostEstimates& asked) {
     return asked.learn(id, end_s);
   });
 }

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "service/host_estimates.hpp"
+#include "lab/host_estimates.hpp"
 
 namespace schedmate::face {
 
@@ -113,7 +113,7 @@ Result<bool> Round::evict(std::uint32_t job) {
 }
 
 Result<bool> Round::wake_at(std::int64_t time_s) {
-  const auto time = service::instant_of(time_s);
+  const auto time = lab::instant_of(time_s);
   if (!time) return impossible(time.error());
   plan_.wake_at(*time);
   return true;

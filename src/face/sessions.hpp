@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "face/round.hpp"
-#include "service/host_estimates.hpp"
+#include "lab/host_estimates.hpp"
 #include "settings/session.hpp"
 
 namespace schedmate::face {
@@ -39,7 +39,7 @@ class OpenSession {
 /// What a host that replays a trace itself asks about its jobs. One call at a time.
 struct OpenEstimates {
   std::shared_ptr<const OpenSession> session;  // that they stand on
-  std::unique_ptr<service::HostEstimates> estimates;
+  std::unique_ptr<lab::HostEstimates> estimates;
   std::atomic_flag busy;
 };
 

@@ -5,13 +5,13 @@
 
 #include "core/facts_json.hpp"
 #include "face/request.hpp"
+#include "lab/simulate_elastic.hpp"
 #include "queue/eta.hpp"
 #include "service/advise.hpp"
 #include "service/ask.hpp"
 #include "service/diagnose.hpp"
 #include "service/facts.hpp"
 #include "service/history.hpp"
-#include "service/simulate_elastic.hpp"
 #include "service/track.hpp"
 #include "settings/settings_file.hpp"
 #include "settings/state_folder.hpp"
@@ -160,17 +160,17 @@ Result<std::string> finish(const settings::Session& session, std::string_view te
   });
 }
 
-Result<std::unique_ptr<service::HostEstimates>> open_estimates(const settings::Session& session,
-                                                               std::string_view text) {
+Result<std::unique_ptr<lab::HostEstimates>> open_estimates(const settings::Session& session,
+                                                           std::string_view text) {
   Request request("estimates", text);
-  service::HostEstimatesRequest estimates;
+  lab::HostEstimatesRequest estimates;
   request.need("trace");
   request.need("policy");
   request.file("trace", estimates.trace);
   request.text("policy", estimates.policy);
   request.file("cluster", estimates.cluster);
   if (auto ok = request.done(); !ok) return tl::unexpected(ok.error());
-  return service::HostEstimates::open(session, estimates);
+  return lab::HostEstimates::open(session, estimates);
 }
 
 Result<std::string> simulate(const settings::Session& session, std::string_view text) {
@@ -180,7 +180,7 @@ Result<std::string> simulate(const settings::Session& session, std::string_view 
 Result<std::string> simulate_with(const settings::Session& session, std::string_view text,
                                   const HostParts& host) {
   Request request("simulate", text);
-  service::SimulateRequest simulate;
+  lab::SimulateRequest simulate;
   simulate.commit = settings::version().commit;
   request.need("trace");
   request.need("policies");
@@ -198,16 +198,13 @@ Result<std::string> simulate_with(const settings::Session& session, std::string_
     return fail(ErrorCode::unsupported,
                 "policies and estimators of one's own replay plain jobs, not elastic ones");
   if (is_elastic)
-    return service::simulate_elastic(session, simulate)
-        .map([](const service::ElasticSimulation& made) {
-          return printed(service::elastic_document(made.summary));
-        });
+    return lab::simulate_elastic(session, simulate).map([](const lab::ElasticSimulation& made) {
+      return printed(lab::elastic_document(made.summary));
+    });
   settings::Session shown = session;
   shown.progress = host.progress;
-  return service::simulate(shown, simulate, [](const Experiment&) {})
-      .map([](const service::Simulation& made) {
-        return printed(service::simulation_document(made));
-      });
+  return lab::simulate(shown, simulate, [](const Experiment&) {})
+      .map([](const lab::Simulation& made) { return printed(lab::simulation_document(made)); });
 }
 
 Result<settings::Session> open_session(std::string_view options, const char* const* environment) {

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "service/host_estimates.hpp"
+#include "lab/host_estimates.hpp"
 #include "settings/session.hpp"
 #include "study/own_parts.hpp"
 
@@ -39,7 +39,7 @@ using UseCase = Result<std::string>(const settings::Session& session, std::strin
                                                 std::string_view text, const HostParts& host);
 
 /// For a host that replays a trace itself. Errors: as above.
-[[nodiscard]] Result<std::unique_ptr<service::HostEstimates>> open_estimates(
+[[nodiscard]] Result<std::unique_ptr<lab::HostEstimates>> open_estimates(
     const settings::Session& session, std::string_view text);
 
 /// What schedmate_open() takes. `environment` outlives the session. Errors: of the options and of

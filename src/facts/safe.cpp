@@ -4,7 +4,7 @@
 #include <map>
 
 #include "base/text.hpp"
-#include "tree/redact.hpp"
+#include "secrets/redact.hpp"
 
 namespace schedmate::facts {
 namespace {
@@ -14,7 +14,7 @@ constexpr std::size_t most_learnt = std::size_t{8} << 20U;  ///< bytes of files
 class Redactor {
  public:
   Redactor(tree::Tree& tree, const std::string& command)
-      : tree_(tree), safe_command_(tree::redact(command)), plain_(safe_command_ == command) {
+      : tree_(tree), safe_command_(secrets::redact(command)), plain_(safe_command_ == command) {
     known_.learn(command);
     std::size_t bytes = 0;
     const std::vector<std::string> paths = tree.files_read();
@@ -89,7 +89,7 @@ class Redactor {
     } else if (evidence.line > 0 && !evidence.file.starts_with("rules/")) {
       if (const auto safe = safe_line(evidence.file, evidence.line)) evidence.text = *safe;
     }
-    evidence.file = tree::redact(evidence.file);
+    evidence.file = secrets::redact(evidence.file);
   }
 
   /// The line as it stands in the redacted file; nothing when redacting changed nothing in the
@@ -98,7 +98,7 @@ class Redactor {
     auto held = files_.find(path);
     if (held == files_.end()) {
       const auto file = tree_.read(path);
-      std::string safe = file ? tree::redact((*file)->text) : "";
+      std::string safe = file ? secrets::redact((*file)->text) : "";
       if (file && safe == (*file)->text) safe.clear();
       held = files_.emplace(path, std::move(safe)).first;
     }
@@ -111,7 +111,7 @@ class Redactor {
   tree::Tree& tree_;
   std::string safe_command_;
   bool plain_;
-  tree::KnownSecrets known_;
+  secrets::KnownSecrets known_;
   std::map<std::string, std::string> files_;  ///< redacted text; "" = nothing to hide
 };
 
@@ -124,7 +124,7 @@ void redact_facts(tree::Tree& tree, const std::string& command, Facts& facts) {
   for (Rejected& rejected : facts.rejected) redactor.clean(rejected.fact);
   // A file that cannot be named cannot be compared with its next version either.
   std::erase_if(facts.files_read,
-                [](const std::string& file) { return tree::redact(file) != file; });
+                [](const std::string& file) { return secrets::redact(file) != file; });
   for (std::string& note : facts.degraded) note = redactor.clean(note);
   facts.expect_reason = redactor.clean(facts.expect_reason);
 }

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "base/characters.hpp"
+#include "base/hmac.hpp"
 #include "base/json_reader.hpp"
 #include "base/text.hpp"
 #include "base/whole_number.hpp"
-#include "tree/hmac.hpp"
 
 namespace schedmate::probe {
 namespace {
@@ -28,7 +28,7 @@ bool is_hex(std::string_view text) {
 
 /// Nothing before the body can hold a line end, so that no two messages give one text.
 std::string proof_of(const Message& message, std::string_view key) {
-  return tree::hmac_sha256(
+  return hmac_sha256(
       key, fmt::format("{}\n{}\n{}\n{}\n{}\n{}", message_schema, message.node, message.time_s,
                        message.session, message.counter, message.body));
 }
@@ -55,7 +55,7 @@ bool is_node_name(std::string_view name) {
 }
 
 NodeKey derive_key(std::string_view secret, std::string_view node) {
-  return {std::string(node), tree::hmac_sha256(secret, fmt::format("{} {}", key_head, node))};
+  return {std::string(node), hmac_sha256(secret, fmt::format("{} {}", key_head, node))};
 }
 
 std::string key_line(const NodeKey& key) {

@@ -5,9 +5,9 @@
 
 #include "base/input.hpp"
 #include "base/words.hpp"
+#include "process/run_tool.hpp"
 #include "service/file_access.hpp"
 #include "service/held_input.hpp"
-#include "service/run_tool.hpp"
 
 namespace schedmate::queue {
 namespace {
@@ -16,7 +16,7 @@ constexpr std::string_view this_cluster = "slurm";
 
 Result<std::string> ask(const settings::Session& session, std::vector<std::string> words) {
   constexpr std::size_t most_bytes = std::size_t{1} << 28U;
-  return service::run_tool(
+  return process::run_tool(
       session.environment,
       {.words = std::move(words), .deadline = std::chrono::seconds(10), .most_bytes = most_bytes});
 }
@@ -90,7 +90,7 @@ Result<slurm::ClusterQueue> read_recorded(const settings::Session& session,
 
 Result<slurm::ClusterQueue> read_cluster_queue(const settings::Session& session,
                                                const std::string& from) {
-  if (from.empty() && service::find_tool(session.environment, "scontrol").empty())
+  if (from.empty() && process::find_tool(session.environment, "scontrol").empty())
     return fail(ErrorCode::unsupported,
                 "--from WHERE is missing, and there is no scontrol in PATH: WHERE is slurm (where "
                 "it is), FILE with what scontrol, squeue and sinfo printed, or trace:FORMAT:PATH");

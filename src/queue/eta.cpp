@@ -18,7 +18,7 @@
 #include "queue/eta_replay.hpp"
 #include "queue/known_submissions.hpp"
 #include "queue/running_logs.hpp"
-#include "service/redaction.hpp"
+#include "secrets/outgoing.hpp"
 #include "slurm/site_policy.hpp"
 #include "slurm/snapshot.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "secrets/outgoing.hpp"
 #include "service/held_input.hpp"
-#include "service/redaction.hpp"
 #include "trace/cluster_of_trace.hpp"
 
 namespace schedmate::queue {
@@ -30,7 +30,7 @@ EtaOptions options_of(const settings::Session& session, const EtaRequest& reques
 
 Result<study::PolicySpec> policy_of(const EtaRequest& request, std::string_view usual) {
   auto policy =
-      study::parse_policy(request.policy.empty() ? usual : service::redacted(request.policy));
+      study::parse_policy(request.policy.empty() ? usual : secrets::redacted(request.policy));
   if (!policy) return policy;
   if (auto plain = study::check_not_elastic({&*policy, 1}); !plain)
     return tl::unexpected(plain.error());
@@ -42,12 +42,12 @@ Result<EtaReplay> replay_of(const settings::Session& session, const EtaRequest& 
   const std::string spec = request.from.substr(trace_mark.size());
   if (request.at.empty())
     return fail(ErrorCode::unsupported,
-                fmt::format("--from {}: --at TIME is missing", service::redacted(request.from)));
+                fmt::format("--from {}: --at TIME is missing", secrets::redacted(request.from)));
   const ReadOptions options{.strict = session.settings.flag("strict"), .columns = {}};
   auto trace =
       service::read_held(spec, [&](const std::string& held) { return read_trace(held, options); });
   if (!trace) return tl::unexpected(trace.error());
-  auto cluster = trace::cluster_of_trace(*trace, request.cluster, service::redacted(spec),
+  auto cluster = trace::cluster_of_trace(*trace, request.cluster, secrets::redacted(spec),
                                          "give one with --cluster FILE");
   if (!cluster) return tl::unexpected(cluster.error());
   const auto now = study::instant_of(request.at, *trace);

@@ -8,7 +8,7 @@
 #include "base/foreign_file.hpp"
 #include "log/progress/track_with.hpp"
 #include "service/file_access.hpp"
-#include "service/job_log.hpp"
+#include "slurm/job_log.hpp"
 
 namespace schedmate::queue {
 namespace {
@@ -18,13 +18,13 @@ constexpr Seconds most_before{3600}, most_after{60};
 /// Where Slurm says that it is; "" = nowhere that a log can be.
 std::string log_path_of(const slurm::QueuedJob& job) {
   if (job.log.empty()) return {};
-  service::ScheduledJob known;
+  slurm::ScheduledJob known;
   known.record.id = job.id;
   known.record.user = job.user;
   known.record.name = job.name;
   known.record.root = job.workdir;
   if (!job.held.empty()) known.attempts.emplace_back().nodes = job.held.front().name;
-  return service::log_by_pattern(job.log, known);
+  return slurm::log_by_pattern(job.log, known);
 }
 
 struct LogOfRun {

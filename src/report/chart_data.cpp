@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
-#include "report/text_safety.hpp"
+#include "base/text_safety.hpp"
 
 namespace schedmate::report {
 namespace {

@@ -8,8 +8,8 @@
 #include <iterator>
 #include <vector>
 
+#include "base/text_safety.hpp"
 #include "report/columns.hpp"
-#include "report/text_safety.hpp"
 
 namespace schedmate::report {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/output.hpp"
-#include "report/text_safety.hpp"
+#include "base/text_safety.hpp"
 
 namespace schedmate {
 namespace {
@@ -104,15 +104,15 @@ std::string_view status_cell(JobStatus status) {
 std::vector<std::string> cells(const std::vector<std::string>& names) {
   std::vector<std::string> out;
   out.reserve(names.size());
-  for (const std::string& name : names) out.push_back(report::csv_cell(name));
+  for (const std::string& name : names) out.push_back(csv_cell(name));
   return out;
 }
 
 void put_id(Row& row, std::string_view id) {
-  if (report::is_plain_cell(id)) {
+  if (is_plain_cell(id)) {
     put(row, id);
   } else {
-    put(row, report::csv_cell(id));
+    put(row, csv_cell(id));
   }
 }
 
@@ -196,7 +196,7 @@ Result<void> write_run(const std::string& folder, const RunRecord& record) {
     return fail(ErrorCode::invalid,
                 fmt::format("label '{}' cannot name a file: choose one after '@' that has no '/' "
                             "and does not start with '.'",
-                            report::clean_utf8(label)));
+                            clean_utf8(label)));
   }
   const std::string stem = folder + "/" + label;
   return report::write_jobs_csv(stem + ".jobs.csv", record)

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/text_safety.hpp"
 #include "report/chart_data.hpp"
 #include "report/columns.hpp"
 #include "report/html_tables.hpp"
 #include "report/run_notes.hpp"
-#include "report/text_safety.hpp"
 
 namespace schedmate {
 
@@ -48,7 +48,7 @@ std::string cluster_fact(const Experiment& experiment) {
                   nodes == 1 ? "" : "s", experiment.cluster.partitions.size(),
                   experiment.cluster.partitions.size() == 1 ? "" : "s",
                   experiment.cluster_spec.empty() ? "as the trace says"
-                                                  : report::html_escape(experiment.cluster_spec)));
+                                                  : html_escape(experiment.cluster_spec)));
 }
 
 std::string facts(const Experiment& experiment, std::span<const RunSummary> runs) {
@@ -60,23 +60,22 @@ std::string facts(const Experiment& experiment, std::span<const RunSummary> runs
   std::set<std::string> modes;
   std::set<std::uint64_t> seeds;
   for (const RunSummary& run : runs) {
-    modes.insert(report::html_escape(run.run.mode));
+    modes.insert(html_escape(run.run.mode));
     seeds.insert(run.run.seed);
   }
   const std::size_t known = experiment.trace.users.size();
   const std::string users = known > 1 ? whole(known) + " users" : "users not distinguished";
   std::string html = "<dl class=\"facts\">\n";
-  html += fact(
-      "Trace", whole(jobs.size()) + " jobs",
-      fmt::format("{}, {:.1f} days, {}", users, days, report::html_escape(experiment.trace_spec)));
+  html += fact("Trace", whole(jobs.size()) + " jobs",
+               fmt::format("{}, {:.1f} days, {}", users, days, html_escape(experiment.trace_spec)));
   html += cluster_fact(experiment);
   if (!runs.empty()) {
     html += fact("Offered load", report::number(runs[0].offered_load, {0.01, "%", 1}) + " %",
                  "of the GPU time between first and last submission");
   }
-  html += fact("Mode", fmt::format("{}", fmt::join(modes, ", ")),
-               fmt::format("seed {}, program {}", fmt::join(seeds, ", "),
-                           report::html_escape(experiment.commit)));
+  html += fact(
+      "Mode", fmt::format("{}", fmt::join(modes, ", ")),
+      fmt::format("seed {}, program {}", fmt::join(seeds, ", "), html_escape(experiment.commit)));
   return html + "</dl>\n";
 }
 
@@ -85,7 +84,7 @@ std::string unfinished(std::span<const RunSummary> runs) {
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<std::string>> labels;
   for (const RunSummary& run : runs) {
     if (run.finished != run.jobs) {
-      labels[{run.infeasible, run.stalled}].push_back(report::html_escape(run.run.label));
+      labels[{run.infeasible, run.stalled}].push_back(html_escape(run.run.label));
     }
   }
   std::string items;
@@ -105,7 +104,7 @@ std::string omissions(const Experiment& experiment, std::span<const RunSummary> 
   std::string items;
   for (const auto& [reason, rows] : experiment.trace.report.dropped) {
     fmt::format_to(std::back_inserter(items), "<li>trace: {} of {} rows were dropped: {}.</li>\n",
-                   whole(rows), whole(experiment.trace.report.rows), report::html_escape(reason));
+                   whole(rows), whole(experiment.trace.report.rows), html_escape(reason));
   }
   items += unfinished(runs);
   if (items.empty()) return "<p>Nothing: every row became a job and every job finished.</p>\n";
@@ -141,9 +140,9 @@ std::string results(std::span<const RunSummary> runs, bool opened) {
   std::string items;
   for (const report::RunNote& note : report::run_notes(runs)) {
     std::vector<std::string> labels;
-    for (const std::string& label : note.labels) labels.push_back(report::html_escape(label));
+    for (const std::string& label : note.labels) labels.push_back(html_escape(label));
     fmt::format_to(std::back_inserter(items), "<li>{}: {}.</li>\n", fmt::join(labels, ", "),
-                   report::html_escape(note.text));
+                   html_escape(note.text));
   }
   return items.empty() ? html : html + "<ul class=\"notes\">\n" + items + "</ul>\n";
 }
@@ -165,9 +164,9 @@ std::string report_html(const Experiment& experiment, std::span<const RunSummary
                         const ReportOpening& opening) {
   const bool opened = !opening.html.empty();
   const std::string title =
-      opened ? report::html_escape(opening.title)
+      opened ? html_escape(opening.title)
              : fmt::format("{} {} on {}", runs.size(), runs.size() == 1 ? "policy" : "policies",
-                           report::html_escape(experiment.trace_spec));
+                           html_escape(experiment.trace_spec));
   std::string html(page_head);
   html += "<title>SchedMate: " + title + "</title>\n<style>";
   html += embedded::uplot_css;

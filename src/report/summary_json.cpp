@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
-#include "report/text_safety.hpp"
+#include "base/text_safety.hpp"
 
 namespace schedmate {
 namespace {
@@ -22,7 +22,7 @@ void append(Json& object, const std::string& key, Json value) {
 Json groups(const std::vector<GroupSummary>& all) {
   Json object = Json::object();
   for (const GroupSummary& group : all) {
-    append(object, report::clean_utf8(group.name),
+    append(object, clean_utf8(group.name),
            {{"n", group.jobs},
             {"avg_jct_s", group.average_jct.count()},
             {"p99_jct_s", group.p99_jct.count()},
@@ -52,7 +52,7 @@ Json fairness(const RunSummary& run) {
 
 Json phrases(const std::vector<std::string>& texts) {
   Json list = Json::array();
-  for (const std::string& text : texts) list.push_back(report::clean_utf8(text));
+  for (const std::string& text : texts) list.push_back(clean_utf8(text));
   return list;
 }
 
@@ -65,11 +65,10 @@ Json profiler(const std::optional<ProfilerShare>& share) {
 
 Json label(const RunSummary& run) {
   Json settings = Json::object();
-  for (const auto& [key, value] : run.run.settings)
-    settings[report::clean_utf8(key)] = report::clean_utf8(value);
-  Json object = {{"policy", report::clean_utf8(run.run.policy)},
-                 {"estimator", report::clean_utf8(run.run.estimator)},
-                 {"mode", report::clean_utf8(run.run.mode)},
+  for (const auto& [key, value] : run.run.settings) settings[clean_utf8(key)] = clean_utf8(value);
+  Json object = {{"policy", clean_utf8(run.run.policy)},
+                 {"estimator", clean_utf8(run.run.estimator)},
+                 {"mode", clean_utf8(run.run.mode)},
                  {"seed", run.run.seed},
                  {"settings", std::move(settings)},
                  {"jobs", run.jobs},
@@ -102,8 +101,8 @@ Json label(const RunSummary& run) {
 Json trace_part(const Experiment& experiment) {
   const ReadReport& read = experiment.trace.report;
   Json dropped = Json::object();
-  for (const auto& [reason, rows] : read.dropped) dropped[report::clean_utf8(reason)] = rows;
-  return {{"spec", report::clean_utf8(experiment.trace_spec)},
+  for (const auto& [reason, rows] : read.dropped) dropped[clean_utf8(reason)] = rows;
+  return {{"spec", clean_utf8(experiment.trace_spec)},
           {"jobs", experiment.trace.jobs.size()},
           {"users", experiment.trace.users.size()},
           {"vcs", experiment.trace.vcs.size()},
@@ -119,12 +118,12 @@ Json cluster_part(const Experiment& experiment) {
   std::int64_t gpus = 0;
   for (const PartitionSpec& part : experiment.cluster.partitions) {
     gpus += std::int64_t{part.nodes} * part.gpus_per_node;
-    append(partitions, report::clean_utf8(part.name),
+    append(partitions, clean_utf8(part.name),
            {{"nodes", part.nodes},
             {"gpus_per_node", part.gpus_per_node},
             {"round_s", part.round.count()}});
   }
-  return {{"spec", report::clean_utf8(experiment.cluster_spec)},
+  return {{"spec", clean_utf8(experiment.cluster_spec)},
           {"gpus", gpus},
           {"vcs", std::move(partitions)}};
 }
@@ -133,11 +132,11 @@ Json cluster_part(const Experiment& experiment) {
 
 Document report::summary_document(const Experiment& experiment, std::span<const RunSummary> runs) {
   Json labels = Json::object();
-  for (const RunSummary& run : runs) labels[report::clean_utf8(run.run.label)] = label(run);
+  for (const RunSummary& run : runs) labels[clean_utf8(run.run.label)] = label(run);
   constexpr int digits = 9;  // a millisecond of eleven days
   round_fractions(labels, digits);
   return {{"schema", "schedmate.simulation.v1"},
-          {"commit", report::clean_utf8(experiment.commit)},
+          {"commit", clean_utf8(experiment.commit)},
           {"trace", trace_part(experiment)},
           {"cluster", cluster_part(experiment)},
           {"labels", std::move(labels)}};

@@ -7,17 +7,17 @@
 #include <vector>
 
 #include "base/document.hpp"
-#include "service/evaluate.hpp"
+#include "lab/evaluate.hpp"
 
 namespace schedmate::screen {
 
-[[nodiscard]] std::string done_text(const service::ExperimentDone& done);
+[[nodiscard]] std::string done_text(const lab::ExperimentDone& done);
 /// A line for each arm, and which files were written; `report` "": none.
-[[nodiscard]] std::string evaluation_text(const service::Evaluation& evaluation,
+[[nodiscard]] std::string evaluation_text(const lab::Evaluation& evaluation,
                                           const std::string& report);
-[[nodiscard]] std::string shard_text(const service::ShardMade& made);
+[[nodiscard]] std::string shard_text(const lab::ShardMade& made);
 /// schedmate.evaluate_shard.v1.
 [[nodiscard]] Document shard_document(const std::string& shard,
-                                      const std::vector<service::ShardMade>& all);
+                                      const std::vector<lab::ShardMade>& all);
 
 }  // namespace schedmate::screen

@@ -22,7 +22,7 @@ std::string check_text(const synth::Synthesis& drawn) {
   return aligned(cells);
 }
 
-std::string unchecked_text(const service::SyntheticTrace& trace) {
+std::string unchecked_text(const lab::SyntheticTrace& trace) {
   const synth::Synthesis& drawn = trace.drawn;
   return fmt::format(
       "not checked: {} failed jobs have a continuation; infrastructure is {:.1f} % of failures and "
@@ -34,14 +34,13 @@ std::string unchecked_text(const service::SyntheticTrace& trace) {
 
 }  // namespace
 
-std::string resampled_text(const service::GenerateRequest& request, const synth::Resampled& drawn) {
+std::string resampled_text(const lab::GenerateRequest& request, const synth::Resampled& drawn) {
   return fmt::format("{} jobs for {} GPUs in {} VCs, load {} over {}, written to {}\n",
                      request.jobs, drawn.gpus, drawn.cluster.partitions.size(), request.load,
                      in_words(drawn.span), printable(request.out));
 }
 
-std::string synthetic_text(const service::GenerateRequest& request,
-                           const service::SyntheticTrace& trace) {
+std::string synthetic_text(const lab::GenerateRequest& request, const lab::SyntheticTrace& trace) {
   const synth::Synthesis& drawn = trace.drawn;
   std::string text =
       fmt::format("synthetic, like {}: {} jobs for {} GPUs, load {:.3f} over {}, written to {}\n",

@@ -3,14 +3,14 @@
 
 #include <string>
 
-#include "service/generate.hpp"
+#include "lab/generate.hpp"
 
 namespace schedmate::screen {
 
-[[nodiscard]] std::string resampled_text(const service::GenerateRequest& request,
+[[nodiscard]] std::string resampled_text(const lab::GenerateRequest& request,
                                          const synth::Resampled& drawn);
 /// Size, what is not checked, and the statistics asked and drawn.
-[[nodiscard]] std::string synthetic_text(const service::GenerateRequest& request,
-                                         const service::SyntheticTrace& trace);
+[[nodiscard]] std::string synthetic_text(const lab::GenerateRequest& request,
+                                         const lab::SyntheticTrace& trace);
 
 }  // namespace schedmate::screen

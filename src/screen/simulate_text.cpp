@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t most_messages = 3;
 
-std::string warning(const service::UnfinishedJobs& left) {
+std::string warning(const lab::UnfinishedJobs& left) {
   std::string ids = fmt::format("{}", fmt::join(left.first, ", "));
   if (left.count > left.first.size()) ids += ", ...";
   const std::string_view why =
@@ -60,7 +60,7 @@ std::string reading_text(const Experiment& experiment) {
   return text;
 }
 
-std::string simulation_text(const service::Simulation& simulation, std::size_t columns) {
+std::string simulation_text(const lab::Simulation& simulation, std::size_t columns) {
   std::string text = "\n" + results_table(simulation.runs, columns);
   const auto notes = report::run_notes(simulation.runs);
   if (!notes.empty()) text += "\n";
@@ -70,16 +70,16 @@ std::string simulation_text(const service::Simulation& simulation, std::size_t c
     text += "\n" + explanation_text(explanation, simulation.trace, columns);
   if (!simulation.leftovers.empty() || !simulation.idle_settings.empty()) text += "\n";
   for (const std::string& idle : simulation.idle_settings) text += "warning: " + idle + "\n";
-  for (const service::UnfinishedJobs& left : simulation.leftovers) text += warning(left) + "\n";
+  for (const lab::UnfinishedJobs& left : simulation.leftovers) text += warning(left) + "\n";
   text += fmt::format("\nwritten to {}\n", printable(simulation.out));
   if (!simulation.report.empty())
     text += fmt::format("report   {}\n", printable(simulation.report));
   return text;
 }
 
-std::string elastic_text(const service::ElasticSummary& summary, std::size_t columns) {
-  const auto lines = service::figure_table(summary);
-  constexpr std::array<int, 1 + service::ElasticRow::figures> ranks{0, 0, 2, 3, 4, 5, 1};
+std::string elastic_text(const lab::ElasticSummary& summary, std::size_t columns) {
+  const auto lines = lab::figure_table(summary);
+  constexpr std::array<int, 1 + lab::ElasticRow::figures> ranks{0, 0, 2, 3, 4, 5, 1};
   std::vector<TableColumn> names;
   for (const std::string& name : lines[0]) names.push_back({name, ranks.at(names.size())});
   std::vector<std::vector<Cell>> rows;

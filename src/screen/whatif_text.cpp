@@ -10,7 +10,7 @@
 #include "base/fold.hpp"
 #include "base/table.hpp"
 #include "base/words.hpp"
-#include "service/whatif_verdict.hpp"
+#include "lab/whatif_verdict.hpp"
 
 namespace schedmate::screen {
 namespace {
@@ -20,9 +20,9 @@ constexpr std::size_t most_rows = 8;
 /// Reasons of a job that waits its turn; others are limits and holds that no model here knows.
 constexpr std::string_view usual_reasons[] = {"None", "Resources", "Priority"};
 
-using service::unit_name;
+using lab::unit_name;
 
-std::string time(double s) { return service::time_in_words(s); }
+std::string time(double s) { return lab::time_in_words(s); }
 
 /// A terminal folds sentences itself; elsewhere they get lines that can be read.
 std::string sentences(const std::string& text, std::size_t columns) {
@@ -35,7 +35,7 @@ std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share);
 using Cells = std::vector<Cell>;
 
 /// What a row says of a change; `who` and the word for it stand around it.
-Cells row_of(const std::string& who, const service::WhatifPolicy& policy,
+Cells row_of(const std::string& who, const lab::WhatifPolicy& policy,
              const whatif::Change& change) {
   return {"  " + printable(who),
           fmt::format("{}", change.jobs),
@@ -44,7 +44,7 @@ Cells row_of(const std::string& who, const service::WhatifPolicy& policy,
           time(change.wait_s),
           fmt::format("{:.3f}", std::exp(change.log_ratio)),
           fmt::format("{:.3f} to {:.3f}", std::exp(change.low), std::exp(change.high)),
-          std::string(service::word_for(policy, change))};
+          std::string(lab::word_for(policy, change))};
 }
 
 /// What a row says, in a terminal of so many columns.
@@ -92,7 +92,7 @@ std::string doubts_text(const std::vector<whatif::Change>& shown) {
 }
 
 /// Sizes and users of one policy; its own row is in the table above.
-std::string policy_text(const service::WhatifPolicy& policy, std::size_t columns) {
+std::string policy_text(const lab::WhatifPolicy& policy, std::size_t columns) {
   std::string text = fmt::format("\n{} ({})\n", printable(policy.label), printable(policy.spec));
   std::vector<Cells> rows;
   std::size_t left_out = 0;
@@ -113,9 +113,9 @@ std::string policy_text(const service::WhatifPolicy& policy, std::size_t columns
 }
 
 /// One row a policy, of those with figures of their own.
-std::string policies_text(const service::WhatifAnswer& answer, std::size_t columns) {
+std::string policies_text(const lab::WhatifAnswer& answer, std::size_t columns) {
   std::vector<Cells> rows;
-  for (const service::WhatifPolicy* policy : service::ranked_policies(answer))
+  for (const lab::WhatifPolicy* policy : lab::ranked_policies(answer))
     rows.push_back(row_of(policy->label, *policy, policy->all.front()));
   if (rows.empty()) return "";
   return sentences(
@@ -125,7 +125,7 @@ std::string policies_text(const service::WhatifAnswer& answer, std::size_t colum
          changes_table("policy", rows, columns);
 }
 
-std::string verdict_text(const service::WhatifVerdict& verdict, std::size_t columns) {
+std::string verdict_text(const lab::WhatifVerdict& verdict, std::size_t columns) {
   std::vector<std::vector<std::string>> rows{
       {"  fidelity", verdict.fidelity},     {"  gains", verdict.gains},
       {"  losers", verdict.losers},         {"  failures", verdict.failures},
@@ -135,7 +135,7 @@ std::string verdict_text(const service::WhatifVerdict& verdict, std::size_t colu
   return "\nVERDICT\n" + sentences(aligned(rows), columns);
 }
 
-std::string losses_text(const service::WhatifAnswer& answer, std::size_t columns) {
+std::string losses_text(const lab::WhatifAnswer& answer, std::size_t columns) {
   if (answer.losses.empty()) return "";
   const std::vector<TableColumn> names{{"  state"},
                                        {"cause"},
@@ -167,7 +167,7 @@ std::string limits_text(const whatif::RecordedCluster& world) {
 }
 
 /// Attempts that the dump lacks. Not all of them failed: preempted jobs are started again, too.
-std::string attempts_text(const service::WhatifAnswer& answer, std::size_t columns) {
+std::string attempts_text(const lab::WhatifAnswer& answer, std::size_t columns) {
   if (answer.alone.jobs == 0) return "";
   return sentences(
       fmt::format(
@@ -179,7 +179,7 @@ std::string attempts_text(const service::WhatifAnswer& answer, std::size_t colum
 }
 
 /// How far starts and waits of the replay are from the real ones; "-": no job started in it.
-std::string errors_text(const service::WhatifAnswer& answer) {
+std::string errors_text(const lab::WhatifAnswer& answer) {
   const whatif::Fidelity& f = answer.fidelity;
   const bool none = f.never_started == f.jobs;
   std::string text =
@@ -191,7 +191,7 @@ std::string errors_text(const service::WhatifAnswer& answer) {
         "  this policy looks at the GPU use of jobs, which is INVENTED here (workload {})\n",
         printable(answer.site_workload));
   }
-  for (const service::WhatifSite& site : answer.tried) {
+  for (const lab::WhatifSite& site : answer.tried) {
     if (site.spec != answer.site)
       text += fmt::format("  also tried: {}: median {}\n", printable(site.spec),
                           time(site.median_error_s));
@@ -202,7 +202,7 @@ std::string errors_text(const service::WhatifAnswer& answer) {
 
 }  // namespace
 
-std::string world_text(const service::WhatifAnswer& answer, std::size_t columns) {
+std::string world_text(const lab::WhatifAnswer& answer, std::size_t columns) {
   const ReadReport& read = answer.world.trace.report;
   std::string text = fmt::format("dump     {}: {} of {} rows are jobs that take part\n",
                                  printable(answer.dump), read.kept, read.rows);
@@ -237,7 +237,7 @@ std::string world_text(const service::WhatifAnswer& answer, std::size_t columns)
   return text;
 }
 
-std::string fidelity_text(const service::WhatifAnswer& answer, std::size_t columns) {
+std::string fidelity_text(const lab::WhatifAnswer& answer, std::size_t columns) {
   const whatif::Fidelity& f = answer.fidelity;
   if (f.jobs == 0) {
     return sentences(
@@ -268,11 +268,11 @@ std::string fidelity_text(const service::WhatifAnswer& answer, std::size_t colum
   return text;
 }
 
-std::string changes_text(const service::WhatifAnswer& answer, std::size_t columns) {
+std::string changes_text(const lab::WhatifAnswer& answer, std::size_t columns) {
   std::string text = verdict_text(answer.verdict, columns) + policies_text(answer, columns) +
                      losses_text(answer, columns);
   std::vector<std::string> others;
-  for (const service::WhatifPolicy* policy : service::ranked_policies(answer)) {
+  for (const lab::WhatifPolicy* policy : lab::ranked_policies(answer)) {
     // Who gains and who loses under a policy that nobody would choose fills a screen.
     if (columns > 0 && policy->label != answer.verdict.best)
       others.push_back(printable(policy->label));

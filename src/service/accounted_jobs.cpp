@@ -8,8 +8,8 @@
 #include <unordered_map>
 
 #include "advisor/command_flags.hpp"
-#include "service/redaction.hpp"
-#include "service/run_tool.hpp"
+#include "process/run_tool.hpp"
+#include "secrets/outgoing.hpp"
 #include "slurm/shown.hpp"
 #include "trace/jobstats_summary.hpp"
 #include "trace/values.hpp"
@@ -36,9 +36,9 @@ JobRecord request_of(const AccountedJob& job) {
   record.group = job.group;
   record.vc = job.partition;
   record.submit = job.submit;
-  record.root = redacted(job.work_dir);
+  record.root = secrets::redacted(job.work_dir);
   record.workdir = ".";
-  record.command = redacted(job.submit_line.empty() ? job.name : job.submit_line);
+  record.command = secrets::redacted(job.submit_line.empty() ? job.name : job.submit_line);
   record.gpus = job.gpus;
   record.nodes = std::max<std::int64_t>(1, std::ssize(job.nodes));
   record.gpu_type = job.gpu_type;
@@ -48,7 +48,7 @@ JobRecord request_of(const AccountedJob& job) {
   record.entry =
       advisor::read_command_flags(record.command, advisor::FlagRules::built_in(), record.root)
           .entry;
-  record.name = redacted(job.name);
+  record.name = secrets::redacted(job.name);
   record.account = job.account;
   record.qos = job.qos;
   record.cluster = job.cluster;
@@ -87,8 +87,8 @@ class ShownJob {
  public:
   explicit ShownJob(const slurm::Shown& shown) : shown_(shown) {}
 
-  [[nodiscard]] ScheduledJob read() const {
-    ScheduledJob job;
+  [[nodiscard]] slurm::ScheduledJob read() const {
+    slurm::ScheduledJob job;
     job.word = text("JobState");
     job.reason = text("Reason") == "None" ? "" : text("Reason");
     job.record = request();
@@ -126,7 +126,7 @@ class ShownJob {
   [[nodiscard]] std::string id() const {
     const std::string array = text("ArrayJobId");
     const std::string task = text("ArrayTaskId");
-    return is_slurm_id(array + "_" + task) ? array + "_" + task : text("JobId");
+    return slurm::is_slurm_id(array + "_" + task) ? array + "_" + task : text("JobId");
   }
 
   [[nodiscard]] JobRecord request() const {
@@ -139,7 +139,7 @@ class ShownJob {
     record.root = text("WorkDir");
     record.workdir = ".";
     const std::string line = text("SubmitLine");
-    record.command = redacted(line.empty() ? text("Command") : line);
+    record.command = secrets::redacted(line.empty() ? text("Command") : line);
     record.entry =
         advisor::read_command_flags(record.command, advisor::FlagRules::built_in(), record.root)
             .entry;
@@ -152,7 +152,7 @@ class ShownJob {
     record.cpus = shown_.whole("NumCPUs");
     record.memory_mib = trace::parse_memory_mib(trace::tres_value(tres, "mem"), 1);
     record.time_limit = shown_.duration("TimeLimit");
-    record.name = redacted(text("JobName"));
+    record.name = secrets::redacted(text("JobName"));
     record.account = text("Account");
     record.qos = text("QOS");
     record.log = text("StdOut");
@@ -180,8 +180,8 @@ class ShownJob {
 
 }  // namespace
 
-std::vector<ScheduledJob> accounted_jobs(const AccountingDump& dump) {
-  std::vector<ScheduledJob> jobs;
+std::vector<slurm::ScheduledJob> accounted_jobs(const AccountingDump& dump) {
+  std::vector<slurm::ScheduledJob> jobs;
   std::vector<std::vector<const AccountedJob*>> attempts;
   std::unordered_map<std::string_view, std::size_t> places;
   for (const AccountedJob& job : dump.jobs) {
@@ -192,7 +192,7 @@ std::vector<ScheduledJob> accounted_jobs(const AccountingDump& dump) {
   for (auto& of_job : attempts) {
     std::ranges::stable_sort(of_job, {}, &AccountedJob::start);
     const AccountedJob& last = *of_job.back();
-    ScheduledJob made{
+    slurm::ScheduledJob made{
         .record = request_of(last), .attempts = {}, .word = last.state, .reason = last.reason};
     made.unread = last.unread;
     made.record.submit = of_job.front()->submit;
@@ -203,8 +203,8 @@ std::vector<ScheduledJob> accounted_jobs(const AccountingDump& dump) {
   return jobs;
 }
 
-std::string unread_words(std::span<const ScheduledJob> jobs) {
-  const auto bad = [](const ScheduledJob& job) { return !job.unread.empty(); };
+std::string unread_words(std::span<const slurm::ScheduledJob> jobs) {
+  const auto bad = [](const slurm::ScheduledJob& job) { return !job.unread.empty(); };
   const auto first = std::ranges::find_if(jobs, bad);
   if (first == jobs.end()) return {};
   const auto others = std::ranges::count_if(jobs, bad) - 1;
@@ -212,29 +212,19 @@ std::string unread_words(std::span<const ScheduledJob> jobs) {
                      others == 0 ? "" : fmt::format(" and {} more", others), first->unread);
 }
 
-bool is_slurm_id(std::string_view text) {
-  constexpr std::size_t longest = 40;
-  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  if (digits == 0 || text.size() > longest) return false;
-  if (digits == text.size()) return true;
-  const std::string_view rest = text.substr(digits + 1);
-  return (text[digits] == '_' || text[digits] == '+') && !rest.empty() &&
-         rest.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
-Result<std::vector<ScheduledJob>> ask_sacct(const settings::Session& session,
-                                            const std::vector<std::string>& flags) {
-  ToolCall call{
+Result<std::vector<slurm::ScheduledJob>> ask_sacct(const settings::Session& session,
+                                                   const std::vector<std::string>& flags) {
+  process::ToolCall call{
       {"sacct", "--duplicates", "--parsable2", "--format", std::string(accounting_fields())}};
   call.words.insert(call.words.end(), flags.begin(), flags.end());
-  const auto text = run_tool(session.environment, call);
+  const auto text = process::run_tool(session.environment, call);
   if (!text) return tl::unexpected(text.error());
   const auto dump = read_accounting_text(*text, "sacct", {.strict = false, .lenient = true});
   if (!dump) return tl::unexpected(dump.error());
   return accounted_jobs(*dump);
 }
 
-Result<ScheduledJob> read_shown_job(std::string_view text) {
+Result<slurm::ScheduledJob> read_shown_job(std::string_view text) {
   const std::vector<slurm::ShownRecord> records = slurm::read_shown(text);
   // Those after it are other tasks of the same array.
   const auto first = std::ranges::find(records, "JobId", &slurm::ShownRecord::kind);
@@ -243,11 +233,12 @@ Result<ScheduledJob> read_shown_job(std::string_view text) {
   return ShownJob(first->values).read();
 }
 
-Result<ScheduledJob> ask_scontrol(const settings::Session& session, const std::string& id) {
+Result<slurm::ScheduledJob> ask_scontrol(const settings::Session& session, const std::string& id) {
   constexpr std::size_t most_bytes = std::size_t{4} << 20U;
-  const auto text = run_tool(session.environment, {.words = {"scontrol", "show", "job", id},
-                                                   .deadline = std::chrono::seconds(5),
-                                                   .most_bytes = most_bytes});
+  const auto text =
+      process::run_tool(session.environment, {.words = {"scontrol", "show", "job", id},
+                                              .deadline = std::chrono::seconds(5),
+                                              .most_bytes = most_bytes});
   if (!text) return tl::unexpected(text.error());
   return read_shown_job(*text);
 }

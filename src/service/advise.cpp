@@ -9,10 +9,10 @@
 #include "advisor/advisor.hpp"
 #include "base/confidence.hpp"
 #include "base/words.hpp"
+#include "secrets/outgoing.hpp"
 #include "service/advisor_state.hpp"
 #include "service/facts.hpp"
 #include "service/file_access.hpp"
-#include "service/redaction.hpp"
 #include "trace/values.hpp"
 
 namespace schedmate::service {
@@ -36,7 +36,7 @@ Asked asked_of(const AdviseRequest& request, const JobSource& job, const Facts& 
   };
   if (const auto* cpus = extra("cpus", std::int64_t{})) asked.cpus = *cpus;
   if (const auto* memory = extra("memory_mib", std::int64_t{})) asked.memory_mib = *memory;
-  if (const auto* qos = extra("qos", std::string())) asked.qos = redacted(*qos);
+  if (const auto* qos = extra("qos", std::string())) asked.qos = secrets::redacted(*qos);
   if (const auto* limit = extra("time_limit_s", std::int64_t{})) {
     if (asked.time_limit_s == 0) asked.time_limit_s = *limit;
     if (asked.time_limit_s != *limit)
@@ -56,10 +56,10 @@ Asked asked_of(const AdviseRequest& request, const JobSource& job, const Facts& 
 /// The command is remembered and compared without its secrets.
 Submission submission_of(const AdviseRequest& request, const Asked& asked, SimTime now) {
   JobSource job = asked.job;
-  Submission submission{redacted(std::move(job)),
+  Submission submission{secrets::redacted(std::move(job)),
                         request.id,
                         request.user,
-                        redacted(request.branch),
+                        secrets::redacted(request.branch),
                         asked.partition,
                         {},
                         request.submit_s < 0 ? now : at(request.submit_s),
@@ -110,7 +110,7 @@ Result<Advice> advise_by(const settings::Session& session, const AdviseRequest& 
   if (!advised) return tl::unexpected(advised.error());
   std::ranges::copy(asked.notes, std::back_inserter(advised->advice.notes));
   JobRecord& record = advised->record;
-  record.root = redacted(record.root);
+  record.root = secrets::redacted(record.root);
   record.qos = asked.qos;
   record.cpus = asked.cpus;
   if (asked.memory_mib > 0) record.memory_mib = static_cast<double>(asked.memory_mib);

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <filesystem>
 
-#include "service/redaction.hpp"
+#include "secrets/outgoing.hpp"
 #include "settings/clock.hpp"
 #include "settings/state_folder.hpp"
 
@@ -25,7 +25,7 @@ EmbedderOptions embedder_options(const settings::Session& session) {
     options.server.model = model;
   options.services.clock = session.clock;
   options.services.environment = session.environment.variable;
-  options.services.redact = [](std::string_view text) { return redacted(text); };
+  options.services.redact = [](std::string_view text) { return secrets::redacted(text); };
   return options;
 }
 
@@ -46,7 +46,7 @@ Result<Embedder> open_embedder(const settings::Session& session) {
   if (!embedder || embedder->sparse()) return embedder;
   embedder->embed = [send = std::move(embedder->embed)](std::span<const std::string> texts) {
     std::vector<std::string> clean;
-    for (const std::string& text : texts) clean.push_back(redacted(text));
+    for (const std::string& text : texts) clean.push_back(secrets::redacted(text));
     return send(clean);
   };
   return embedder;

@@ -9,10 +9,10 @@
 
 #include "base/words.hpp"
 #include "log/failure/log_fault.hpp"
+#include "secrets/outgoing.hpp"
 #include "service/file_access.hpp"
 #include "service/held_input.hpp"
 #include "service/log_summary.hpp"
-#include "service/redaction.hpp"
 #include "settings/state_folder.hpp"
 
 namespace schedmate::service {
@@ -41,7 +41,7 @@ std::optional<double> silent_for(const settings::Session& session, const Foreign
 
 /// What comes through a pipe is not kept, since it will not come again.
 Result<ask::LogIndex> index_of(const settings::Session& session, const ForeignPath& log,
-                               bool is_held, const LogRedactor& secrets) {
+                               bool is_held, const secrets::LogRedactor& secrets) {
   const ask::IndexCleaner cleaner{[&](std::string_view text) { secrets.learn(text); },
                                   [&](std::string_view text) { return secrets.text(text); }};
   if (is_held) return ask::index_log(log, cleaner);
@@ -78,7 +78,7 @@ Result<AskAnswer> ask(const settings::Session& session, const AskRequest& reques
   if (!fault->empty())
     return fail(ErrorCode::invalid,
                 fmt::format("{}: {}; there is nothing to ask", held->named(log.name), *fault));
-  const LogRedactor secrets({log.name}, log.access);
+  const secrets::LogRedactor secrets({log.name}, log.access);
   const auto index = index_of(session, log, held->is_held(), secrets);
   if (!index) return fail(index.error().code, held->named(index.error().message));
   const ask::LogKnowledge knowledge{
@@ -110,7 +110,7 @@ Result<AskAnswer> ask(const settings::Session& session, const AskRequest& reques
     each.text = secrets.line(held->named(each.text));
     for (ask::IndexedLine& line : each.lines) line.text = secrets.line(line.text);
   }
-  make_safe(made.model.notes);
+  secrets::make_safe(made.model.notes);
   made.left_out = *files->left_out;
   if (!held->note().empty()) made.left_out.push_back(held->note());
   made.notes = made.left_out;

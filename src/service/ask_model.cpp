@@ -11,7 +11,7 @@
 #include "base/reply_object.hpp"
 #include "log/lines/numbers.hpp"
 #include "log/lines/said_words.hpp"
-#include "service/redaction.hpp"
+#include "secrets/outgoing.hpp"
 
 namespace schedmate::embedded {
 extern const std::string_view prompt_ask;
@@ -50,7 +50,7 @@ std::string schema() {
 std::string prompt_of(const ask::LogAnswer& answer, const std::vector<ask::IndexedLine>& lines) {
   std::string text;
   for (const ask::IndexedLine& line : lines)
-    text += fmt::format("{}: {}\n", line.number, safe_line(line.text));
+    text += fmt::format("{}: {}\n", line.number, secrets::safe_line(line.text));
   return fmt::format("Question: {}\n{}\n", answer.question, fenced("lines of the log", text, 1));
 }
 
@@ -119,7 +119,7 @@ Question<CitedAnswer> question_of(const ask::LogAnswer& answer,
 
 void take_over(const CitedAnswer& given, const std::vector<ask::IndexedLine>& shown,
                ask::LogAnswer& answer) {
-  answer.text = safe_line(given.text);
+  answer.text = secrets::safe_line(given.text);
   answer.by = "model";
   answer.lines.clear();
   for (const auto number : given.lines)

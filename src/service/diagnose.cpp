@@ -8,11 +8,11 @@
 
 #include "base/confidence.hpp"
 #include "log/failure/diagnosis_document.hpp"
+#include "secrets/outgoing.hpp"
 #include "service/advisor_state.hpp"
 #include "service/file_access.hpp"
 #include "service/held_input.hpp"
 #include "service/log_summary.hpp"
-#include "service/redaction.hpp"
 
 namespace schedmate::service {
 namespace {
@@ -144,7 +144,7 @@ Result<DiagnoseAnswer> diagnose(const settings::Session& session, const Diagnose
   DiagnoseAnswer answer;
   const auto history = known_history(session, answer.warnings);
   if (auto found = find_job(history, *input); !found) return tl::unexpected(found.error());
-  const LogRedactor secrets(input->paths, files->access);
+  const secrets::LogRedactor secrets(input->paths, files->access);
   input->clean = [&](std::string_view text) { return secrets.line(text); };
   input->reader =
       cause_reader(*models, [&](std::string_view text) { return secrets.text(text); }, tally);
@@ -159,11 +159,11 @@ Result<DiagnoseAnswer> diagnose(const settings::Session& session, const Diagnose
   if (models->chats.empty() && open) tally.note("model: not asked");
   cut_below(*least, *made);
   name_inputs(held, *made);
-  made->reason = safe_line(made->reason);
-  made->root_file = redacted(made->root_file);
-  make_safe(made->unread);
-  for (LogEvidence& line : made->evidence) line.file = redacted(line.file);
-  make_safe(tally.notes);
+  made->reason = secrets::safe_line(made->reason);
+  made->root_file = secrets::redacted(made->root_file);
+  secrets::make_safe(made->unread);
+  for (LogEvidence& line : made->evidence) line.file = secrets::redacted(line.file);
+  secrets::make_safe(tally.notes);
   answer.left_out = *files->left_out;
   const auto of_pipes = held.notes();
   answer.left_out.insert(answer.left_out.end(), of_pipes.begin(), of_pipes.end());

@@ -15,8 +15,8 @@
 
 #include "base/own_files.hpp"
 #include "base/text.hpp"
+#include "process/run_tool.hpp"
 #include "service/doctor_servers.hpp"
-#include "service/run_tool.hpp"
 #include "settings/data_files.hpp"
 
 namespace schedmate::service {
@@ -112,7 +112,7 @@ DoctorRow slurm_program(const Session& session, const std::string& name, std::st
                 .detail = "",
                 .gives = std::move(gives),
                 .mend = ""};
-  const auto version = run_tool(
+  const auto version = process::run_tool(
       session.environment,
       {.words = {name, "--version"}, .deadline = std::chrono::seconds(2), .most_bytes = 4096});
   if (!version) {
@@ -125,16 +125,16 @@ DoctorRow slurm_program(const Session& session, const std::string& name, std::st
   }
   row.works = true;
   const std::string_view line = trim(std::string_view(*version).substr(0, version->find('\n')));
-  row.detail = fmt::format("{} ({})", line, find_tool(session.environment, name));
+  row.detail = fmt::format("{} ({})", line, process::find_tool(session.environment, name));
   return row;
 }
 
 /// Whether the controller or the database behind a program answers.
 void add_answer(const Session& session, std::vector<std::string> words, DoctorRow& row) {
   if (!row.works) return;
-  const auto answer = run_tool(session.environment, {.words = std::move(words),
-                                                     .deadline = std::chrono::seconds(3),
-                                                     .most_bytes = std::size_t{1} << 20U});
+  const auto answer = process::run_tool(session.environment, {.words = std::move(words),
+                                                              .deadline = std::chrono::seconds(3),
+                                                              .most_bytes = std::size_t{1} << 20U});
   if (answer) return;
   row.works = false;
   row.detail += "; " + answer.error().message;

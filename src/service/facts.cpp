@@ -13,8 +13,8 @@
 #include "base/text.hpp"
 #include "core/facts_json.hpp"
 #include "llm/remote.hpp"
+#include "secrets/outgoing.hpp"
 #include "service/file_access.hpp"
-#include "service/redaction.hpp"
 #include "tree/reader.hpp"
 
 namespace schedmate::service {

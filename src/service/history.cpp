@@ -16,10 +16,10 @@
 #include "base/words.hpp"
 #include "core/facts_json.hpp"
 #include "log/ask/log_index.hpp"
+#include "secrets/outgoing.hpp"
 #include "service/advisor_state.hpp"
 #include "service/file_access.hpp"
 #include "service/log_summary.hpp"
-#include "service/redaction.hpp"
 #include "trace/values.hpp"
 
 namespace schedmate::service {
@@ -65,7 +65,7 @@ Result<Facts> facts_of(const ForeignPath& path) {
   if (!text) return tl::unexpected(text.error());
   auto facts = read_facts_json(*text);
   if (!facts) return fail(facts.error().code, path.name + ": " + facts.error().message);
-  return redacted(*std::move(facts));
+  return secrets::redacted(*std::move(facts));
 }
 
 /// Where it ran and how it ended, as the job file says.
@@ -192,15 +192,15 @@ Result<JobRecord> add_job(const settings::Session& session, const AddRequest& re
   if (!outcome) return tl::unexpected(outcome.error());
   JobSource known = with_request(*std::move(job), *facts);
   if (facts->find("gpus") == nullptr) known.gpus = std::max(known.gpus, 1);  // as documented
-  const Submission submission{redacted(std::move(known)),
+  const Submission submission{secrets::redacted(std::move(known)),
                               request.id,
                               request.user,
-                              redacted(request.branch),
+                              secrets::redacted(request.branch),
                               request.vc,
                               {},
                               request.submit_s < 0 ? session.clock.wall() : at(request.submit_s)};
   JobRecord record = advisor::make_record(submission, *facts, advisor::FlagRules::built_in());
-  record.root = redacted(record.root);
+  record.root = secrets::redacted(record.root);
   record.outcome = std::move(*outcome);
   if (auto done = history->store->put(record); !done) return tl::unexpected(done.error());
   return record;

@@ -115,7 +115,7 @@ Result<Imported> import_accounting(const settings::Session& session, const std::
   auto jobs = accounted_jobs(*dump);
   if (auto words = unread_words(jobs); !words.empty())
     imported.messages.push_back(std::move(words));
-  std::erase_if(jobs, [&](const ScheduledJob& job) {
+  std::erase_if(jobs, [&](const slurm::ScheduledJob& job) {
     const JobRecord& record = job.record;
     const char* const why = !record.outcome    ? "still running at the end of the dump"
                             : record.gpus == 0 ? "no GPUs requested"

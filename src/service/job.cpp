@@ -10,10 +10,10 @@
 #include "base/text.hpp"
 #include "base/words.hpp"
 #include "log/failure/log_fault.hpp"
+#include "secrets/outgoing.hpp"
 #include "service/job_advice.hpp"
-#include "service/job_log.hpp"
 #include "service/log_summary.hpp"
-#include "service/redaction.hpp"
+#include "slurm/job_log.hpp"
 #include "trace/hostlist.hpp"
 #include "trace/values.hpp"
 
@@ -36,12 +36,12 @@ Wanted read_subject(const std::string& subject) {
     return {"", "", std::move(folder)};
   }
   if (fs::exists(fs::symlink_status(subject, error)))
-    return {id_in_log_name(subject), absolute(), ""};
+    return {slurm::id_in_log_name(subject), absolute(), ""};
   return {subject, "", ""};
 }
 
 /// Takes over what `from` knows and `job` does not.
-void complete(ScheduledJob& job, const ScheduledJob& from) {
+void complete(slurm::ScheduledJob& job, const slurm::ScheduledJob& from) {
   JobRecord& ours = job.record;
   const JobRecord& theirs = from.record;
   for (const auto member :
@@ -79,8 +79,8 @@ class Asking {
     view_.now = session_.clock.wall();
     if (auto ok = ask_history(); !ok) return tl::unexpected(ok.error());
     if (wanted_.id.empty() && !wanted_.folder.empty()) {
-      wanted_.log = newest_log_in(wanted_.folder);
-      wanted_.id = id_in_log_name(wanted_.log);
+      wanted_.log = slurm::newest_log_in(wanted_.folder);
+      wanted_.id = slurm::id_in_log_name(wanted_.log);
     }
     ask_slurm();
     settle_state();
@@ -148,7 +148,7 @@ class Asking {
   }
 
   void ask_slurm() {
-    if (!is_slurm_id(wanted_.id)) {
+    if (!slurm::is_slurm_id(wanted_.id)) {
       if (!wanted_.log.empty() || !wanted_.folder.empty()) return;
       return note("sacct, scontrol", false, "not asked: this is no id of Slurm");
     }
@@ -156,9 +156,10 @@ class Asking {
     if (!accounted) {
       note("sacct", false, accounted.error().message);
     } else {
-      const auto job = std::ranges::find_if(
-          *accounted, [&](const ScheduledJob& each) { return each.record.id == wanted_.id; });
-      const auto task = std::ranges::find_if(*accounted, [&](const ScheduledJob& each) {
+      const auto job = std::ranges::find_if(*accounted, [&](const slurm::ScheduledJob& each) {
+        return each.record.id == wanted_.id;
+      });
+      const auto task = std::ranges::find_if(*accounted, [&](const slurm::ScheduledJob& each) {
         return each.record.id.starts_with(wanted_.id + "_");
       });
       if (job == accounted->end() && task != accounted->end())
@@ -174,7 +175,7 @@ class Asking {
       take("scontrol", &*shown);
   }
 
-  void take(const std::string& name, const ScheduledJob* job) {
+  void take(const std::string& name, const slurm::ScheduledJob* job) {
     if (job == nullptr) return note(name, false, "no such job");
     if (!fits(job->record)) return note(name, false, "has another job of this number");
     note(name, true, job->word);
@@ -191,7 +192,7 @@ class Asking {
   }
 
   void settle_state() {
-    ScheduledJob& job = view_.job;
+    slurm::ScheduledJob& job = view_.job;
     if (job.record.outcome) {
       const Outcome& outcome = *job.record.outcome;
       view_.state = end_word(job.record);
@@ -216,18 +217,19 @@ class Asking {
     if (view_.log.empty() && history_ && !id.empty()) {
       const auto kept = log_of_job(*history_->store, id);
       if (!kept) return tl::unexpected(kept.error());
-      if (*kept && written_at((*kept)->path)) view_.log = (*kept)->path;
+      if (*kept && slurm::written_at((*kept)->path)) view_.log = (*kept)->path;
     }
-    if (view_.log.empty() && !id.empty()) view_.log = find_job_log(view_.job);
-    if (view_.log.empty() && !wanted_.folder.empty()) view_.log = newest_log_in(wanted_.folder);
+    if (view_.log.empty() && !id.empty()) view_.log = slurm::find_job_log(view_.job);
+    if (view_.log.empty() && !wanted_.folder.empty())
+      view_.log = slurm::newest_log_in(wanted_.folder);
     if (view_.log.empty())
       return note("log", false, "not found by its name (schedmate job LOG)"), Result<void>();
-    view_.log_written = written_at(view_.log);
+    view_.log_written = slurm::written_at(view_.log);
     return {};
   }
 
   [[nodiscard]] JobContext context() const {
-    const ScheduledJob& job = view_.job;
+    const slurm::ScheduledJob& job = view_.job;
     JobContext context;
     context.job_id = job.record.id;
     context.user = job.record.user;
@@ -253,11 +255,12 @@ class Asking {
       return note("log", false, progress.error().message), Result<void>();
     }
     note("log", true, view_.log);
-    make_safe(progress->evidence);
+    secrets::make_safe(progress->evidence);
     if (progress->lines == 0 && progress->unread.empty())
       if (const auto fault = failure::fault_of_log({view_.log, {}}); fault && !fault->empty())
         progress->unread.push_back(fmt::format("{}: {}", view_.log, *fault));
-    for (const std::string& each : progress->unread) view_.notes.push_back(safe_line(each));
+    for (const std::string& each : progress->unread)
+      view_.notes.push_back(secrets::safe_line(each));
     view_.progress = *std::move(progress);
     if (view_.is_running() || view_.state == "pending" || view_.state == "completed") return {};
     return explain_end(rules, is_alone);
@@ -267,7 +270,7 @@ class Asking {
     DiagnoseInput input;
     input.paths = {view_.log};
     input.rules = rules;
-    input.clean = safe_line;
+    input.clean = secrets::safe_line;
     input.job = context();
     auto made = schedmate::diagnose(input);
     if (!made) return view_.notes.push_back("diagnosis: " + made.error().message), Result<void>();

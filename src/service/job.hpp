@@ -49,7 +49,7 @@ struct SizeAdvice {
 };
 
 struct JobView {
-  ScheduledJob job;
+  slurm::ScheduledJob job;
   /// "pending", "running", an end_word(); "" = nobody knows it, only its log is there.
   std::string state;
   SimTime now;

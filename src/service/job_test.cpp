@@ -10,7 +10,7 @@
 #include "base/input.hpp"
 #include "service/advisor_state.hpp"
 #include "service/history.hpp"
-#include "service/job_log.hpp"
+#include "slurm/job_log.hpp"
 #include "tests/support/cluster_site.hpp"
 #include "tests/support/jobstats_comment.hpp"
 
@@ -152,7 +152,7 @@ TEST_CASE("a job that runs: how far, when it ends, and that its limit comes firs
   const std::string work = site.here.path("work");
   site.no_slurm();
   const std::string log = site.write("work/slurm-17.out", steps_text(100));
-  const std::int64_t written = seconds_of(written_at(log).value());
+  const std::int64_t written = seconds_of(slurm::written_at(log).value());
   site.wall_s = written + 60;
   site.prints("sacct", header + row({"17", "RUNNING", written - 14'000, std::nullopt, work}));
   const auto view = look_at_job(site.session(), "17").value();
@@ -411,7 +411,7 @@ TEST_CASE("nothing known, broken programs and odd subjects are said in one sente
 }
 
 TEST_CASE("a log is found by its pattern") {
-  ScheduledJob job;
+  slurm::ScheduledJob job;
   job.record.id = "120_7";
   job.record.name = "net";
   job.record.user = "ann";
@@ -422,21 +422,21 @@ TEST_CASE("a log is found by its pattern") {
                           .word = "",
                           .exit_code = "",
                           .nodes = "n[07-09].cluster"}};
-  CHECK(expand_log_pattern("slurm-%A_%a.out", job) == "/w/slurm-120_7.out");
-  CHECK(expand_log_pattern("%j_%a.out", job, "128") == "/w/128_7.out");
-  CHECK(expand_log_pattern("logs/%x/%u-%4a-%N.%t%%", job) == "/w/logs/net/ann-0007-n07.0%");
-  CHECK(expand_log_pattern("/abs/%x.log", job) == "/abs/net.log");
-  CHECK(expand_log_pattern("%Q-%", job) == "/w/%Q-%");
-  CHECK(expand_log_pattern("a\\%x", job) == "/w/a%x");
+  CHECK(slurm::expand_log_pattern("slurm-%A_%a.out", job) == "/w/slurm-120_7.out");
+  CHECK(slurm::expand_log_pattern("%j_%a.out", job, "128") == "/w/128_7.out");
+  CHECK(slurm::expand_log_pattern("logs/%x/%u-%4a-%N.%t%%", job) == "/w/logs/net/ann-0007-n07.0%");
+  CHECK(slurm::expand_log_pattern("/abs/%x.log", job) == "/abs/net.log");
+  CHECK(slurm::expand_log_pattern("%Q-%", job) == "/w/%Q-%");
+  CHECK(slurm::expand_log_pattern("a\\%x", job) == "/w/a%x");
   job.record.id = "17";
-  CHECK(expand_log_pattern("%j-%A.out", job) == "/w/17-17.out");
-  CHECK(expand_log_pattern("%99999999j", job).size() <= 14);
-  CHECK(id_in_log_name("/w/slurm-17.out") == "17");
-  CHECK(id_in_log_name("slurm-12_3.out") == "12_3");
+  CHECK(slurm::expand_log_pattern("%j-%A.out", job) == "/w/17-17.out");
+  CHECK(slurm::expand_log_pattern("%99999999j", job).size() <= 14);
+  CHECK(slurm::id_in_log_name("/w/slurm-17.out") == "17");
+  CHECK(slurm::id_in_log_name("slurm-12_3.out") == "12_3");
   for (const char* const name : {"slurm-.out", "slurm-x.out", "train.log", "slurm-17.out.1"})
-    CHECK_MESSAGE(id_in_log_name(name).empty(), name);
+    CHECK_MESSAGE(slurm::id_in_log_name(name).empty(), name);
   for (const char* const id : {"", "x", "-17", "17_", "17_x", "17 18", "17;18", "_3"})
-    CHECK_MESSAGE(!is_slurm_id(id), id);
+    CHECK_MESSAGE(!slurm::is_slurm_id(id), id);
 }
 
 TEST_CASE("what a real controller and a real accounting said") {
@@ -444,7 +444,7 @@ TEST_CASE("what a real controller and a real accounting said") {
   const auto read = [&](const std::string& name) {
     return read_shown_job(read_file(folder + name).value()).value();
   };
-  const ScheduledJob running = read("scontrol_running.txt");
+  const slurm::ScheduledJob running = read("scontrol_running.txt");
   CHECK(running.word == "RUNNING");
   CHECK(running.record.gpus == 4);
   CHECK(running.record.cpus == 4);
@@ -454,7 +454,7 @@ TEST_CASE("what a real controller and a real accounting said") {
   CHECK(running.record.entry == "train.sh");
   CHECK(running.attempts.at(0).nodes == "n0");
   CHECK_FALSE(running.record.outcome.has_value());
-  const ScheduledJob counted = read("scontrol_jobstats.txt");
+  const slurm::ScheduledJob counted = read("scontrol_jobstats.txt");
   CHECK(counted.record.group == "root");
   CHECK(counted.unread == "");
   REQUIRE(counted.record.outcome->node_use.size() == 2);
@@ -462,13 +462,13 @@ TEST_CASE("what a real controller and a real accounting said") {
   CHECK(accounted_jobs(dump).at(0).record.outcome->node_use == counted.record.outcome->node_use);
   CHECK(dump.jobs.at(0).use.nodes.at(1).gpus.at(0).util_pct == 91.3);
   CHECK_FALSE(dump.jobs.at(0).use.energy_j.has_value());  // "" of the job, 0 of its step
-  const ScheduledJob waiting = read("scontrol_pending.txt");
+  const slurm::ScheduledJob waiting = read("scontrol_pending.txt");
   CHECK(waiting.word == "PENDING");
   CHECK(waiting.reason == "Resources");
   CHECK(waiting.attempts.empty());
   CHECK(waiting.planned_start.value() - waiting.record.submit == Seconds(300));
   CHECK(read("scontrol_array.txt").record.log == "/tmp/tbs-work/slurm-3_4294967294.out");
-  const ScheduledJob killed = read("scontrol_timeout.txt");
+  const slurm::ScheduledJob killed = read("scontrol_timeout.txt");
   CHECK(killed.record.outcome->state == EndState::timeout);
   CHECK(killed.record.outcome->duration == Seconds(313));
   CHECK(read("scontrol_requeued.txt").attempts.size() == 1);  // it knows the last one alone

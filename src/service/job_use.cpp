@@ -12,7 +12,7 @@
 #include "advisor/record_json.hpp"
 #include "base/text.hpp"
 #include "base/words.hpp"
-#include "service/redaction.hpp"
+#include "secrets/outgoing.hpp"
 
 namespace schedmate::service {
 namespace {
@@ -206,7 +206,7 @@ std::string cause_of(const JobRecord& record) {
   if (record.outcome->state == EndState::completed) return "completed";
   const auto diagnosis = diagnosis_in(record);
   const std::string reason = text_in(diagnosis, "reason");
-  if (!reason.empty() && text_in(diagnosis, "class") != "none") return safe_line(reason);
+  if (!reason.empty() && text_in(diagnosis, "class") != "none") return secrets::safe_line(reason);
   return scheduler_cause(record);
 }
 

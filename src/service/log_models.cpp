@@ -10,8 +10,8 @@
 #include "base/words.hpp"
 #include "log/failure/cause_question.hpp"
 #include "log/progress/shape_question.hpp"
+#include "secrets/outgoing.hpp"
 #include "service/advisor_state.hpp"
-#include "service/redaction.hpp"
 
 namespace schedmate::service {
 namespace {
@@ -84,7 +84,7 @@ class RememberingReader final : public ShapeReader {
     if (gave_up_) return std::nullopt;
     const auto dropped = tally_.dropped;
     const auto answers = llm::ask_all(std::span<const Chat>(models_.chats),
-                                      progress::shape_question(shape, safe_text), tally_);
+                                      progress::shape_question(shape, secrets::safe_text), tally_);
     gave_up_ = answers.empty() && tally_.dropped == dropped;  // nobody is there
     if (answers.empty()) {
       if (!gave_up_) keep(shape, {});

@@ -13,9 +13,9 @@
 #include "log/failure/diagnosis_document.hpp"
 #include "log/failure/job_file.hpp"
 #include "log/progress/progress_document.hpp"
+#include "secrets/outgoing.hpp"
 #include "service/advisor_state.hpp"
 #include "service/file_access.hpp"
-#include "service/redaction.hpp"
 
 namespace schedmate::service {
 namespace {
@@ -63,7 +63,7 @@ Result<LogSummary> summarize_log(const settings::Session& session, const History
   const FileAccess access = as_owner(files->access, job.user);
   auto progress = track(path, {session.settings.text("rules"), {}, access});
   if (!progress) return tl::unexpected(progress.error());
-  const LogRedactor secrets({path}, access);
+  const secrets::LogRedactor secrets({path}, access);
   secrets.make_safe(progress->evidence);
   DiagnoseInput input;
   input.paths = {path};
@@ -77,11 +77,11 @@ Result<LogSummary> summarize_log(const settings::Session& session, const History
   if (auto done = consult_history(session, history, {job, progress->step}, *made); !done)
     return tl::unexpected(done.error());
   std::error_code error;
-  Json summary = {
-      {"log", redacted(std::filesystem::absolute(path, error).lexically_normal().string())},
-      {"job", placed ? failure::job_document(job) : Json(nullptr)},
-      {"progress", progress::progress_document(*progress)},
-      {"diagnosis", failure::diagnosis_document(*made)}};
+  Json summary = {{"log", secrets::redacted(
+                              std::filesystem::absolute(path, error).lexically_normal().string())},
+                  {"job", placed ? failure::job_document(job) : Json(nullptr)},
+                  {"progress", progress::progress_document(*progress)},
+                  {"diagnosis", failure::diagnosis_document(*made)}};
   add_left_out(*files->left_out, summary);
   return LogSummary{in_one_line(summary), made->fingerprint};
 }

@@ -9,7 +9,7 @@
 
 #include "base/text.hpp"
 #include "llm/remote.hpp"
-#include "service/redaction.hpp"
+#include "secrets/outgoing.hpp"
 #include "settings/state_folder.hpp"
 
 namespace schedmate::service {
@@ -57,7 +57,7 @@ ChatServices chat_services(const settings::Session& session, const std::string& 
   ChatServices services;
   services.clock = session.clock;
   services.environment = session.environment.variable;
-  services.redact = [](std::string_view text) { return redacted(text); };
+  services.redact = [](std::string_view text) { return secrets::redacted(text); };
   services.ledger = file_ledger(session.state_dir());
   services.meter = std::make_shared<ChatMeter>();
   services.user = user.empty() ? fmt::format("uid-{}", ::getuid()) : user;

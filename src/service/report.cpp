@@ -10,10 +10,10 @@
 #include "base/slurm_time.hpp"
 #include "base/text.hpp"
 #include "base/words.hpp"
+#include "process/run_tool.hpp"
 #include "service/accounted_jobs.hpp"
 #include "service/advisor_state.hpp"
 #include "service/report_sums.hpp"
-#include "service/run_tool.hpp"
 #include "trace/values.hpp"
 
 namespace schedmate::service {
@@ -102,9 +102,9 @@ class Gathering {
     report_.jobs.push_back(std::move(job));
   }
 
-  void take_all(std::vector<ScheduledJob> jobs) {
+  void take_all(std::vector<slurm::ScheduledJob> jobs) {
     if (auto words = unread_words(jobs); !words.empty()) report_.notes.push_back(std::move(words));
-    for (ScheduledJob& job : jobs) take(std::move(job.record));
+    for (slurm::ScheduledJob& job : jobs) take(std::move(job.record));
   }
 
   Result<void> read_history() {
@@ -173,7 +173,7 @@ class Gathering {
   /// no history either.
   Result<void> fall_back() {
     std::string why = "sacct is not installed";
-    if (!find_tool(session_.environment, "sacct").empty()) {
+    if (!process::find_tool(session_.environment, "sacct").empty()) {
       auto asked = ask_program();
       if (asked) return {};
       why = asked.error().message;

@@ -6,8 +6,8 @@
 
 #include "base/json.hpp"
 #include "base/known_digits.hpp"
+#include "base/text_safety.hpp"
 #include "base/words.hpp"
-#include "report/text_safety.hpp"
 #include "service/report.hpp"
 
 namespace schedmate::service {
@@ -85,7 +85,7 @@ std::string safe_cell(const Document& value) {
   if (!value.is_string()) return value.dump();
   std::string text = printable(value.get<std::string>());
   if (!text.empty() && std::string_view("=+-@\t\r").contains(text.front())) text.insert(0, "'");
-  return report::csv_cell(text);
+  return csv_cell(text);
 }
 
 void add_csv_row(Document row, std::string& csv) {

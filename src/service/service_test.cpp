@@ -16,7 +16,6 @@
 #include "service/diagnose.hpp"
 #include "service/facts.hpp"
 #include "service/history.hpp"
-#include "service/simulate.hpp"
 #include "service/track.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/needs.hpp"
@@ -321,27 +320,6 @@ TEST_CASE("root names another reader by a setting, who may be known by number" *
   CHECK(track(session, {.logs = {log}}).error().code == ErrorCode::refused);
   REQUIRE(session.settings.set("reader", "nobody-of-this-name", "test"));
   CHECK(track(session, {.logs = {log}}).error().code == ErrorCode::not_found);
-}
-
-TEST_CASE("a simulation reports its beginning and writes its files") {
-  Site site;
-  site.write("jobs.csv",
-             "job_id,user,vc,gpu_num,state,submit_s,duration_s\n1,ann,a,1,COMPLETED,0,60\n");
-  site.write("cluster.toml", "[[vc]]\nname = \"a\"\nnodes = 1\ngpus_per_node = 8\n");
-  int began = 0;
-  const auto made = simulate(site.session(),
-                             {.trace = "helios:" + site.here.path("jobs.csv"),
-                              .policies = {"fifo"},
-                              .cluster = site.here.path("cluster.toml"),
-                              .tables = "",
-                              .explain = "",
-                              .out = site.here.path("out"),
-                              .commit = "test"},
-                             [&](const Experiment&) { ++began; });
-  if (!made) FAIL(made.error().message);
-  CHECK(began == 1);
-  CHECK(made->runs.size() == 1);
-  CHECK(std::filesystem::exists(site.here.path("out/fifo.jobs.csv")));
 }
 
 }  // namespace schedmate::service

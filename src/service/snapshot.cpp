@@ -14,8 +14,8 @@
 #include "base/own_files.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
-#include "service/redaction.hpp"
-#include "service/run_tool.hpp"
+#include "process/run_tool.hpp"
+#include "secrets/outgoing.hpp"
 
 namespace schedmate::service {
 namespace {
@@ -29,7 +29,8 @@ std::string git(const settings::Environment& environment, const fs::path& dir,
   std::vector<std::string> all = {"git", "-C", dir.string(), "-c", "core.fsmonitor=false"};
   all.insert(all.end(), words.begin(), words.end());
   constexpr std::chrono::minutes patience{1};
-  return run_tool(environment, {.words = std::move(all), .deadline = patience}).value_or("");
+  return process::run_tool(environment, {.words = std::move(all), .deadline = patience})
+      .value_or("");
 }
 
 /// "": there is none, or it ignores the folder, of which its copy would have nothing.
@@ -54,8 +55,9 @@ std::set<fs::path> linked_whole(const settings::Environment& environment, const 
 }
 
 tl::unexpected<Error> failed(const fs::path& path, const std::error_code& error) {
-  return fail(ErrorCode::unavailable, fmt::format("snapshot of the job's folder: {}: {}",
-                                                  safe_line(path.string()), error.message()));
+  return fail(ErrorCode::unavailable,
+              fmt::format("snapshot of the job's folder: {}: {}", secrets::safe_line(path.string()),
+                          error.message()));
 }
 
 class Copying {
@@ -134,10 +136,11 @@ class Copying {
   }
 
   [[nodiscard]] tl::unexpected<Error> too_much() const {
-    return fail(ErrorCode::invalid,
-                fmt::format("snapshot of the job's folder: {} has more than {} files or {} MiB; "
-                            "let .gitignore name its data, or submit without --snapshot",
-                            safe_line(from_.string()), limits_.files, limits_.bytes >> 20U));
+    return fail(
+        ErrorCode::invalid,
+        fmt::format("snapshot of the job's folder: {} has more than {} files or {} MiB; "
+                    "let .gitignore name its data, or submit without --snapshot",
+                    secrets::safe_line(from_.string()), limits_.files, limits_.bytes >> 20U));
   }
 
   fs::path from_, to_;
@@ -174,8 +177,9 @@ Result<Snapshot> take_snapshot(const settings::Environment& environment, const s
   std::error_code error;
   const fs::path here = fs::canonical(dir, error);
   if (error || !fs::is_directory(here, error))
-    return fail(ErrorCode::not_found,
-                fmt::format("snapshot of the job's folder: {}: no such folder", safe_line(dir)));
+    return fail(
+        ErrorCode::not_found,
+        fmt::format("snapshot of the job's folder: {}: no such folder", secrets::safe_line(dir)));
   const std::string top = work_tree(environment, here);
   const fs::path root = top.empty() ? here : fs::path(top);
   if (auto owned = make_own_folder(place.folder); !owned) return tl::unexpected(owned.error());

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "service/run_tool.hpp"
+#include "process/run_tool.hpp"
 #include "tests/support/need.hpp"
 #include "tests/support/scratch.hpp"
 
@@ -43,8 +43,8 @@ struct House {
     std::ofstream(job + "/" + name) << text;
   }
   void git_init() const {
-    need(run_tool(with_programs(),
-                  {.words = {"git", "-C", job, "init", "-q"}, .must_print = false}));
+    need(process::run_tool(with_programs(),
+                           {.words = {"git", "-C", job, "init", "-q"}, .must_print = false}));
   }
   [[nodiscard]] Snapshot take(const std::string& dir = "", SnapshotLimits limits = {}) const {
     static int calls = 0;

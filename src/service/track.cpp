@@ -12,9 +12,9 @@
 #include "base/foreign_file.hpp"
 #include "log/failure/log_fault.hpp"
 #include "log/progress/progress_document.hpp"
+#include "secrets/outgoing.hpp"
 #include "service/file_access.hpp"
 #include "service/held_input.hpp"
-#include "service/redaction.hpp"
 
 namespace schedmate::service {
 namespace {
@@ -22,13 +22,14 @@ namespace {
 constexpr double shortest_s = 0.01;  ///< between looks
 
 /// The models that read unknown lines, what became of that, and how sure an answer must be.
-struct Asked {
+struct Tracking {
   Models models;
   llm::QuestionTally tally;
   double least = 0;
 };
 
-TrackOptions options_of(const settings::Session& session, Asked& asked, const RequestFiles& files) {
+TrackOptions options_of(const settings::Session& session, Tracking& asked,
+                        const RequestFiles& files) {
   return {session.settings.text("rules"), shape_reader(session, asked.models, asked.tally),
           files.access};
 }
@@ -37,12 +38,12 @@ bool is_open(const Progress& progress) {
   return !progress.step || !progress.step_time_s || !progress.loss;
 }
 
-TrackAnswer answer_of(Progress progress, const Asked& asked, const RequestFiles& files,
-                      const LogRedactor& secrets) {
+TrackAnswer answer_of(Progress progress, const Tracking& asked, const RequestFiles& files,
+                      const secrets::LogRedactor& secrets) {
   cut_below(asked.least, progress);
   secrets.make_safe(progress.evidence);
   llm::QuestionTally tally = asked.tally;
-  make_safe(tally.notes);
+  secrets::make_safe(tally.notes);
   if (asked.models.chats.empty() && is_open(progress)) tally.note("model: not asked");
   const auto cost = cost_of(asked.models, tally);
   tally.notes.resize(std::min(tally.notes.size(), asked.tally.notes.size()));
@@ -59,7 +60,7 @@ Result<TrackAnswer> track(const settings::Session& session, const TrackRequest& 
   if (!models) return tl::unexpected(models.error());
   const auto files = request_files(session);
   if (!files) return tl::unexpected(files.error());
-  Asked asked{*std::move(models), {}, *least};
+  Tracking asked{*std::move(models), {}, *least};
   const auto held = HeldInputs::open(request.logs);
   if (!held) return tl::unexpected(held.error());
   auto progress = schedmate::track(held->paths(), options_of(session, asked, *files));
@@ -71,8 +72,8 @@ Result<TrackAnswer> track(const settings::Session& session, const TrackRequest& 
       if (const auto fault = failure::fault_of_log({path, files->access}); fault && !fault->empty())
         progress->unread.push_back(fmt::format("{}: {}", held->named(path), *fault));
   std::ranges::copy(progress->unread, std::back_inserter(notes));
-  auto answer =
-      answer_of(*std::move(progress), asked, *files, LogRedactor(held->paths(), files->access));
+  auto answer = answer_of(*std::move(progress), asked, *files,
+                          secrets::LogRedactor(held->paths(), files->access));
   answer.notes.insert(answer.notes.begin(), notes.begin(), notes.end());
   return answer;
 }
@@ -88,10 +89,10 @@ Result<void> follow(const settings::Session& session, const FollowRequest& reque
   // It may come to be later, but rights do not.
   const auto opened = ForeignFile::open({request.log, files->access});
   if (!opened && opened.error().code == ErrorCode::refused) return tl::unexpected(opened.error());
-  Asked asked{*std::move(models), {}, *least};
+  Tracking asked{*std::move(models), {}, *least};
   auto follower = ProgressFollower::open(request.log, options_of(session, asked, *files));
   if (!follower) return tl::unexpected(follower.error());
-  const LogRedactor secrets({request.log}, files->access);
+  const secrets::LogRedactor secrets({request.log}, files->access);
   const Clock& clock = session.clock;
   const auto seconds = [&] { return std::chrono::duration<double>(clock.now()).count(); };
   const double began = seconds();

@@ -19,7 +19,7 @@
 
 #include "base/deadline.hpp"
 #include "base/text.hpp"
-#include "service/redaction.hpp"
+#include "secrets/outgoing.hpp"
 
 namespace schedmate::slurm_live {
 namespace {
@@ -110,7 +110,7 @@ std::string Library::why_ended(const Deadline& deadline) {
   said.resize(static_cast<std::size_t>(
       std::max<ssize_t>(::pread(complaints_.number(), said.data(), said.size(), 0), 0)));
   const std::string_view line = trim(said).substr(0, trim(said).find('\n'));
-  if (!line.empty()) return service::safe_line(line);
+  if (!line.empty()) return secrets::safe_line(line);
   if (is_known && WIFSIGNALED(child_.status()))
     return fmt::format("it crashed (signal {})", WTERMSIG(child_.status()));
   return "its process has ended without an answer";
@@ -133,7 +133,7 @@ Result<void> Library::start(Until until) {
   const auto ready = hear(Deadline(tools_.left(until)));
   if (!ready) return tl::unexpected(ready.error());
   if (ready->kind != Kind::ready)
-    return broken(ready->text.empty() ? "it does not begin" : service::safe_line(ready->text));
+    return broken(ready->text.empty() ? "it does not begin" : secrets::safe_line(ready->text));
   version_ = ready->text;
   return {};
 }
@@ -172,7 +172,7 @@ Result<LibraryAnswer> Library::ask(const std::string& line, Until until) {
   if (!answer) return answer;
   // Another process reads slurm.conf anew: the controller may have moved.
   if (answer->kind == Kind::failed)
-    return give_up(ErrorCode::unavailable, "Slurm says: " + service::safe_line(answer->text));
+    return give_up(ErrorCode::unavailable, "Slurm says: " + secrets::safe_line(answer->text));
   if (answer->kind == Kind::ready) return broken("it answers what was not asked");
   failures_ = 0;
   forget_complaints();

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "service/job_log.hpp"
+#include "slurm/job_log.hpp"
 #include "slurm/json.hpp"
 #include "slurm/shown_parts.hpp"
 #include "trace/hostlist.hpp"
@@ -72,7 +72,7 @@ Result<std::vector<slurm::HeldNode>> held_of(const Shown& shown, std::int64_t gp
 std::string log_of(const Row& row, std::string_view pattern) {
   if (!row.is_batch) return {};
   const SeenJob& seen = row.seen;
-  service::ScheduledJob job;
+  slurm::ScheduledJob job;
   job.record.id = seen.id;
   job.record.user = seen.user;
   job.record.name = seen.name;
@@ -80,7 +80,7 @@ std::string log_of(const Row& row, std::string_view pattern) {
   if (!seen.nodes.empty()) job.attempts.emplace_back().nodes = seen.nodes.front().node;
   const bool of_array = seen.id.contains('_');
   const std::string_view usual = of_array ? "slurm-%A_%a.out" : "slurm-%j.out";
-  return service::log_by_pattern(pattern.empty() ? usual : pattern, job, row.number);
+  return slurm::log_by_pattern(pattern.empty() ? usual : pattern, job, row.number);
 }
 
 class RowReader {

@@ -9,7 +9,7 @@
 #include "base/characters.hpp"
 #include "base/text.hpp"
 #include "base/utf8.hpp"
-#include "service/redaction.hpp"
+#include "secrets/outgoing.hpp"
 #include "slurm_live/ended_away.hpp"
 #include "trace/hostlist.hpp"
 #include "trace/sacct_rows.hpp"
@@ -58,7 +58,7 @@ class StepReader {
   }
   [[nodiscard]] SeenStep step(const std::string& id) const {
     constexpr std::size_t longest = 100, most_nodes = 1024;
-    SeenStep made{.id = service::safe_line(id), .name = service::safe_line(rows_.field(name_))};
+    SeenStep made{.id = secrets::safe_line(id), .name = secrets::safe_line(rows_.field(name_))};
     if (made.name.size() > longest) made.name = with_valid_utf8(made.name.substr(0, longest));
     if (is_over()) made.end_state = trace::parse_state(rows_.field(state_));
     read_exit(rows_.field(exit_), made);

@@ -7,7 +7,7 @@
 #include <array>
 #include <utility>
 
-#include "service/run_tool.hpp"
+#include "process/run_tool.hpp"
 
 namespace schedmate::slurm_live {
 namespace {
@@ -37,7 +37,7 @@ Result<std::string> Tools::run(std::vector<std::string> words, Until until, bool
   const auto left = this->left(until);
   if (left <= std::chrono::milliseconds(0))
     return fail(ErrorCode::timeout, words.front() + ": there was no time left for it");
-  return service::run_tool(environment_, {.words = std::move(words),
+  return process::run_tool(environment_, {.words = std::move(words),
                                           .deadline = left,
                                           .most_bytes = most_bytes,
                                           .variables = variables_,
@@ -45,7 +45,7 @@ Result<std::string> Tools::run(std::vector<std::string> words, Until until, bool
 }
 
 std::vector<std::string> Tools::variables() const {
-  return service::tool_variables(environment_, variables_);
+  return process::tool_variables(environment_, variables_);
 }
 
 bool Tools::wait(std::chrono::milliseconds time, Until until) const {

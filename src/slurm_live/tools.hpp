@@ -21,7 +21,7 @@ class Tools {
   /// Until when an operation that begins now may last.
   using Until = std::chrono::nanoseconds;
   [[nodiscard]] Until from_now(Connector::Deadline within) const { return clock_.now() + within; }
-  /// What it printed. Errors: as service::run_tool(), and timeout once `until` has passed.
+  /// What it printed. Errors: as process::run_tool(), and timeout once `until` has passed.
   [[nodiscard]] Result<std::string> run(std::vector<std::string> words, Until until) const {
     return run(std::move(words), until, false);
   }

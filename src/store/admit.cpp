@@ -6,31 +6,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/utf8.hpp"
+
 namespace schedmate::store {
 namespace {
 
 constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
 
-bool continues(std::string_view text, std::size_t at) {
-  return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
-}
-
-/// Bytes of the well-formed character at `at`, 0 when there is none (Unicode 15, table 3-7).
+/// Bytes of the character at `at`, 0 when there is none or it is NUL.
 std::size_t character_bytes(std::string_view text, std::size_t at) {
-  const auto lead = static_cast<unsigned char>(text[at]);
-  if (lead == 0) return 0;
-  if (lead < 0x80U) return 1;
-  if (lead < 0xC2U || lead > 0xF4U || !continues(text, at + 1)) return 0;
-  if (lead < 0xE0U) return 2;
-  const auto second = static_cast<unsigned char>(text[at + 1]);
-  if (!continues(text, at + 2)) return 0;
-  if (lead < 0xF0U) {
-    const bool overlong = lead == 0xE0U && second < 0xA0U;
-    const bool surrogate = lead == 0xEDU && second > 0x9FU;
-    return overlong || surrogate ? 0 : 3;
-  }
-  const bool outside = (lead == 0xF0U && second < 0x90U) || (lead == 0xF4U && second > 0x8FU);
-  return outside || !continues(text, at + 3) ? 0 : 4;
+  return text[at] == '\0' ? 0 : utf8_length(text, at);
 }
 
 bool is_plain(std::string_view text) {

@@ -9,13 +9,13 @@
 #include <set>
 
 #include "base/sha256.hpp"
+#include "secrets/redact.hpp"
 #include "tree/encoding.hpp"
 #include "tree/folder.hpp"
 #include "tree/ignore.hpp"
 #include "tree/names.hpp"
 #include "tree/notebook.hpp"
 #include "tree/read_bytes.hpp"
-#include "tree/redact.hpp"
 #include "tree/rooted_folder.hpp"
 #include "tree/roots.hpp"
 
@@ -279,8 +279,8 @@ Result<const TextFile*> Tree::read_redacted(std::string_view path) {
   if (!file) return file;
   auto& kept = inside_->redacted[*file];
   if (!kept) {
-    kept =
-        std::make_unique<TextFile>(text_file((*file)->path, redact((*file)->text), (*file)->hash));
+    kept = std::make_unique<TextFile>(
+        text_file((*file)->path, secrets::redact((*file)->text), (*file)->hash));
     kept->written = (*file)->written;
   }
   return kept.get();

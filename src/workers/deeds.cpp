@@ -8,8 +8,8 @@
 
 #include "advisor/advice_document.hpp"
 #include "core/facts_json.hpp"
-#include "reader/asked.hpp"
-#include "service/redaction.hpp"
+#include "reader/work/asked.hpp"
+#include "secrets/outgoing.hpp"
 #include "settings/identity.hpp"
 
 namespace schedmate::workers {
@@ -23,7 +23,7 @@ Result<void> check_own(const reader::Request& request) {
   return fail(ErrorCode::refused,
               fmt::format("this worker reads with its own rights, not with those of {}: its "
                           "setting reader.socket is to name a schedmate-reader",
-                          service::safe_line(request.user)));
+                          secrets::safe_line(request.user)));
 }
 
 Result<Document> read_here(const settings::Session& session, const reader::Request& request) {
@@ -57,7 +57,7 @@ Result<Document> advise_through(reader::Client& client, const settings::Session&
   if (!facts) return tl::unexpected(facts.error());
   const auto state = service::open_state(session);
   if (!state) return tl::unexpected(state.error());
-  return service::advise_on(session, *state, asked, service::redacted(*std::move(facts)))
+  return service::advise_on(session, *state, asked, secrets::redacted(*std::move(facts)))
       .map(advisor::advice_document);
 }
 

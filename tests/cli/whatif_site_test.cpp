@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "service/whatif_sites.hpp"
+#include "lab/whatif_sites.hpp"
 #include "tests/cli/whatif_world.hpp"
 
 namespace schedmate {
 namespace {
 
 std::string variant_of(std::string_view site) {
-  const auto made = service::with_schedmate(study::parse_policy(site).value()).value();
+  const auto made = lab::with_schedmate(study::parse_policy(site).value()).value();
   return made ? made->text : "";
 }
 

@@ -2,25 +2,25 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "secrets/redact.hpp"
 #include "tests/fuzz/targets.hpp"
-#include "tree/redact.hpp"
 
 namespace schedmate::fuzz {
 
 void fuzz_redact(std::string_view input) {
-  const std::string out = tree::redact(input);
+  const std::string out = secrets::redact(input);
   SCHEDMATE_CHECK(std::ranges::count(out, '\n') == std::ranges::count(input, '\n'),
                   "line numbers stay");
-  SCHEDMATE_CHECK(out.find(tree::redaction_mark) != std::string::npos || out == input,
+  SCHEDMATE_CHECK(out.find(secrets::redaction_mark) != std::string::npos || out == input,
                   "without a secret a text stays as it is");
-  SCHEDMATE_CHECK(tree::redact(out) == out, "what is redacted stays as it is");
-  tree::KnownSecrets known;
+  SCHEDMATE_CHECK(secrets::redact(out) == out, "what is redacted stays as it is");
+  secrets::KnownSecrets known;
   known.learn(input);
   const std::string part = known.redact(input.substr(0, input.size() / 2));
   SCHEDMATE_CHECK(
       std::ranges::count(part, '\n') == std::ranges::count(input.substr(0, input.size() / 2), '\n'),
       "line numbers of a part stay");
-  const std::string stripped = tree::strip_paths(input);
+  const std::string stripped = secrets::strip_paths(input);
   SCHEDMATE_CHECK(stripped.size() <= input.size(), "paths get shorter");
   SCHEDMATE_CHECK(std::ranges::count(stripped, '\n') == std::ranges::count(input, '\n'),
                   "no path goes over a line end");
@@ -29,7 +29,7 @@ void fuzz_redact(std::string_view input) {
   if (input.find(planted) != std::string_view::npos) return;
   std::string text(input.substr(0, input.size() / 2));
   text.append("\npassword: '").append(planted).append("'\n").append(input.substr(input.size() / 2));
-  SCHEDMATE_CHECK(tree::redact(text).find(planted) == std::string::npos,
+  SCHEDMATE_CHECK(secrets::redact(text).find(planted) == std::string::npos,
                   "nothing around a secret can hide it");
 }
 

@@ -14,10 +14,10 @@
 #include "base/output.hpp"
 #include "base/words.hpp"
 #include "log/ask/ask.hpp"
+#include "secrets/redact.hpp"
 #include "tests/hostile_logs/cases.hpp"
 #include "tests/support/effort.hpp"
 #include "tests/support/scratch.hpp"
-#include "tree/redact.hpp"
 
 namespace schedmate::hostile_logs {
 namespace {
@@ -106,7 +106,7 @@ void check_diagnosis(const std::string& path) {
       DiagnoseInput input;
       input.paths = {path};
       input.locator = std::string(locator.name);
-      input.clean = [](std::string_view text) { return printable(tree::redact(text)); };
+      input.clean = [](std::string_view text) { return printable(secrets::redact(text)); };
       if (with_job) input.job = job;
       const auto made = diagnose(input);
       if (!made) {  // refused, with a word on the file
@@ -122,7 +122,7 @@ void check_progress(const std::string& path) {
   const Watch watch("track");
   auto made = track(path);
   if (!made) return;
-  for (auto& line : made->evidence) line = printable(tree::redact(line));
+  for (auto& line : made->evidence) line = printable(secrets::redact(line));
   for (const auto& value : {made->step, made->total_steps, made->epoch, made->total_epochs,
                             made->loss, made->step_time_s, made->remaining_s})
     if (value) CHECK(std::isfinite(*value));

@@ -123,8 +123,8 @@ TEST_CASE("a module links another than base and core only where the arrow is dra
   auto tree = declared("schedmate_module(sim LINK schedmate_log_lines)");
   tree.files.push_back(file("src/sim/a.cpp", "#include \"log/lines/lines.hpp\"\n"));
   CHECK(found_in(tree) == "6: sim links log/lines: no such arrow is drawn\n");
-  tree = declared("schedmate_module(service LINK schedmate_log_lines)");
-  tree.files.push_back(file("src/service/a.cpp", "#include \"log/lines/lines.hpp\"\n"));
+  tree = declared("schedmate_module(secrets LINK schedmate_log_lines)");
+  tree.files.push_back(file("src/secrets/a.cpp", "#include \"log/lines/lines.hpp\"\n"));
   CHECK(found_in(tree).empty());
 }
 
@@ -132,6 +132,12 @@ TEST_CASE("an arrow that is drawn and not followed is found") {
   auto tree = declared("schedmate_module(elastic LINK schedmate_base)");
   tree.files.push_back(file("src/elastic/a.cpp", "#include \"base/text.hpp\"\n"));
   CHECK(found_in(tree) == "0: no link follows the arrow from elastic to trace\n");
+}
+
+TEST_CASE("the arrows of a module that is none are found in the tree that holds them") {
+  const auto found = found_in(with("tests/tidy/rules_layers.cpp", ""));
+  CHECK(found.contains("0: elastic has arrows and is no module\n"));
+  CHECK_FALSE(found.contains("0: log/ask has"));
 }
 
 }  // namespace schedmate::tidy

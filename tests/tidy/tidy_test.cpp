@@ -363,11 +363,11 @@ TEST_CASE("TOML is read in one place, and users' configs in another") {
 
 TEST_CASE("secrets are taken out in one place") {
   const auto found_in = [](const char* path) {
-    return listed(check_redaction(file(path, "\n#include \"tree/redact.hpp\"\n")));
+    return listed(check_redaction(file(path, "\n#include \"secrets/redact.hpp\"\n")));
   };
   CHECK(found_in("src/service/ask.cpp") == "2: redacts by itself\n");
   CHECK(found_in("apps/ask_command.cpp") == "2: redacts by itself\n");
-  CHECK(found_in("src/service/redaction.cpp").empty());
+  CHECK(found_in("src/secrets/outgoing.cpp").empty());
   CHECK(found_in("tests/fuzz/fuzz_redact.cpp").empty());
 }
 
