@@ -34,6 +34,7 @@ test_set=(
   python3-jsonschema                    # the daemon's replies against their schemas
   man-db                                # the man pages
   libslurm-dev                          # the module that asks Slurm by its library
+  systemd                               # systemd-analyze: what the units leave open
 )
 monitoring_set=(
   prometheus # promtool: metrics and alert rules
