@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 threads=(sim http replay reader daemon eta store study workers)
 failed=()
 run() { # PRESET SELECTION...
-  ctest --test-dir "build/$1" --output-on-failure --no-tests=error --parallel "$(nproc)" "${@:2}" || failed+=("$1")
+  ctest --test-dir "build/$1" --output-on-failure --no-tests=error --parallel "$(($(nproc) * 2))" "${@:2}" || failed+=("$1")
 }
 printf '\ntest-san: address, undefined\n'
 scripts/build.sh debug
