@@ -49,8 +49,8 @@ struct FileAccess {
 /// The name of a file and how it is opened. A name alone is opened with the rights of this process.
 struct ForeignPath {
   // NOLINTBEGIN(google-explicit-constructor): a plain name is the usual case
-  ForeignPath(std::string name, FileAccess how = {})
-      : name(std::move(name)), access(std::move(how)) {}
+  ForeignPath(std::string path, FileAccess how = {})
+      : name(std::move(path)), access(std::move(how)) {}
   ForeignPath(const char* text) : name(text) {}
   // NOLINTEND(google-explicit-constructor)
   std::string name;
