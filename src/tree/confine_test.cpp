@@ -17,6 +17,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <new>
 #include <stdexcept>
 #include <thread>
@@ -79,7 +80,9 @@ TEST_CASE("asking has no way around the limits") {
     }
     return std::string();
   };
-  CHECK(run_confined_asking(limits, endless, answer).error().code == ErrorCode::timeout);
+  CHECK(testing::ends([&] {
+    CHECK(run_confined_asking(limits, endless, answer).error().code == ErrorCode::timeout);
+  }));
   limits.wall = testing::patience;
   const auto chatty = [](const Ask& ask) { return ask(std::string(2000, 'x')); };
   CHECK(run_confined_asking(limits, chatty, answer).error().code == ErrorCode::invalid);
@@ -163,20 +166,21 @@ TEST_CASE("files that the parent has open are closed in the child") {
 TEST_CASE("work without an end is stopped at its deadline") {
   Confinement brief;
   brief.wall = milliseconds(100);
-  const auto asleep = run_confined(brief, [] {
+  const auto stopped = [&](const std::function<std::string()>& work) {
+    Result<std::string> made;
+    CHECK(testing::ends([&] { made = run_confined(brief, work); }));
+    return !made && made.error().code == ErrorCode::timeout;
+  };
+  CHECK(stopped([] {
     for (;;) ::pause();
     return std::string();
-  });
-  REQUIRE_FALSE(asleep);
-  CHECK(asleep.error().code == ErrorCode::timeout);
-  const auto silent = run_confined(brief, [] {
+  }));
+  CHECK(stopped([] {
     // Closes the reply and goes on.
     for (int number = 3; number < 512; ++number) ::close(number);
     for (;;) ::pause();
     return std::string();
-  });
-  REQUIRE_FALSE(silent);
-  CHECK(silent.error().code == ErrorCode::timeout);
+  }));
 }
 
 TEST_CASE("CPU time is bounded") {
