@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// schedmate-reader: reads logs and trees for users, each with the user's rights.
 #include "apps/console.hpp"
-#include "reader/work/program.hpp"
+#include "reader/answers/program.hpp"
 
 int main(int count, char** words, char** environment) {
   schedmate::Console console;

@@ -171,6 +171,18 @@ daemon() {
   rm -r "$folder"
 }
 
+next_steps() {
+  heading "Where to go next"
+  cat <<END
+The program is $schedmate: its --help, and that of each command, says what it needs.
+  $schedmate doctor          what this machine has of what SchedMate uses
+  $schedmate job JOB         what became of a job, by its id, log or folder
+  $schedmate facts TREE --command "python train.py ..."
+  make live                  the daemon beside the same cluster, with its page
+README.md goes on from here; docs/slurm.md and docs/ray.md are for a cluster of your own.
+END
+}
+
 simulator
 advisor
 logs
@@ -178,3 +190,4 @@ queue
 elastic
 with_schedmate
 daemon
+next_steps

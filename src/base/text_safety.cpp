@@ -11,6 +11,7 @@
 #include "base/utf8.hpp"
 
 namespace schedmate {
+
 std::string clean_utf8(std::string_view text) {
   std::string clean;
   clean.reserve(text.size());

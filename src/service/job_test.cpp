@@ -410,35 +410,6 @@ TEST_CASE("nothing known, broken programs and odd subjects are said in one sente
   CHECK(look_at_job(site.session(), "17")->is_running());
 }
 
-TEST_CASE("a log is found by its pattern") {
-  slurm::ScheduledJob job;
-  job.record.id = "120_7";
-  job.record.name = "net";
-  job.record.user = "ann";
-  job.record.root = "/w";
-  job.attempts = {Attempt{.start = {},
-                          .end = {},
-                          .state = EndState::unknown,
-                          .word = "",
-                          .exit_code = "",
-                          .nodes = "n[07-09].cluster"}};
-  CHECK(slurm::expand_log_pattern("slurm-%A_%a.out", job) == "/w/slurm-120_7.out");
-  CHECK(slurm::expand_log_pattern("%j_%a.out", job, "128") == "/w/128_7.out");
-  CHECK(slurm::expand_log_pattern("logs/%x/%u-%4a-%N.%t%%", job) == "/w/logs/net/ann-0007-n07.0%");
-  CHECK(slurm::expand_log_pattern("/abs/%x.log", job) == "/abs/net.log");
-  CHECK(slurm::expand_log_pattern("%Q-%", job) == "/w/%Q-%");
-  CHECK(slurm::expand_log_pattern("a\\%x", job) == "/w/a%x");
-  job.record.id = "17";
-  CHECK(slurm::expand_log_pattern("%j-%A.out", job) == "/w/17-17.out");
-  CHECK(slurm::expand_log_pattern("%99999999j", job).size() <= 14);
-  CHECK(slurm::id_in_log_name("/w/slurm-17.out") == "17");
-  CHECK(slurm::id_in_log_name("slurm-12_3.out") == "12_3");
-  for (const char* const name : {"slurm-.out", "slurm-x.out", "train.log", "slurm-17.out.1"})
-    CHECK_MESSAGE(slurm::id_in_log_name(name).empty(), name);
-  for (const char* const id : {"", "x", "-17", "17_", "17_x", "17 18", "17;18", "_3"})
-    CHECK_MESSAGE(!slurm::is_slurm_id(id), id);
-}
-
 TEST_CASE("what a real controller and a real accounting said") {
   const std::string folder = SCHEDMATE_SOURCE_DIR "/tests/fixtures/slurm/";
   const auto read = [&](const std::string& name) {

@@ -8,7 +8,7 @@
 
 #include "advisor/advice_document.hpp"
 #include "core/facts_json.hpp"
-#include "reader/work/asked.hpp"
+#include "reader/answers/asked.hpp"
 #include "secrets/outgoing.hpp"
 #include "settings/identity.hpp"
 

@@ -4,7 +4,6 @@
 /// of its own request, and nobody else's.
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <sys/prctl.h>
@@ -13,7 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <csignal>
@@ -22,6 +20,8 @@
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <vector>
 
 #include "reader/client.hpp"
 #include "reader/rights.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reader/work/program.hpp"
+#include "reader/answers/program.hpp"
 
 #include <doctest/doctest.h>
 

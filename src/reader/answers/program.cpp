@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reader/work/program.hpp"
+#include "reader/answers/program.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "reader/answers/work.hpp"
 #include "reader/rights.hpp"
 #include "reader/server.hpp"
-#include "reader/work/work.hpp"
 #include "secrets/outgoing.hpp"
 #include "settings/clock.hpp"
 #include "settings/identity.hpp"

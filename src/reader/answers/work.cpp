@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reader/work/work.hpp"
+#include "reader/answers/work.hpp"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -16,9 +16,9 @@
 #include "base/foreign_file.hpp"
 #include "base/text.hpp"
 #include "log/lines/lines.hpp"
+#include "reader/answers/asked.hpp"
 #include "reader/child.hpp"
 #include "reader/question.hpp"
-#include "reader/work/asked.hpp"
 #include "secrets/outgoing.hpp"
 #include "service/file_access.hpp"
 #include "service/models.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reader/work/asked.hpp"
+#include "reader/answers/asked.hpp"
 
 #include <sys/stat.h>
 
