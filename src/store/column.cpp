@@ -136,7 +136,11 @@ Result<void> Column::write_sums(std::uint64_t offset, std::uint64_t size) {
   return write_all(sums_, bytes_of_array(sums), first * sizeof(std::uint64_t), path_);
 }
 
+// A block that changes gets a new checksum, so it is compared with the old one first: damage in it
+// would look sound from then on.
 Result<void> Column::append(std::string_view bytes) {
+  const bool grows_block = bytes_ == sealed_ && sealed_ % block_bytes != 0;
+  if (auto good = check(sealed_, grows_block ? 1 : 0); !good) return good;
   if (auto done = write(bytes_, bytes); !done) return done;
   bytes_ += bytes.size();
   return {};
@@ -154,6 +158,8 @@ void Column::release() const {
 }
 
 Result<void> Column::overwrite(std::uint64_t offset, std::string_view bytes) {
+  const auto sealed = std::min<std::uint64_t>(offset + bytes.size(), sealed_);
+  if (auto good = check(offset, std::max(sealed, offset) - offset); !good) return good;
   if (auto done = write(offset, bytes); !done) return done;
   return write_sums(offset, bytes.size());
 }

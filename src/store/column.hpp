@@ -35,11 +35,11 @@ class Column {
   /// the file is shorter than that.
   Result<void> resize(std::uint64_t bytes, std::uint64_t tail_sum);
   /// Adds bytes at the end; they count once they were sealed and the owner has committed the new
-  /// length. Errors: unavailable (disk full).
+  /// length. Errors: unavailable (disk full), invalid when the last block is damaged.
   Result<void> append(std::string_view bytes);
   /// Writes the checksums of what was appended.
   Result<void> seal();
-  /// Replaces bytes in place.
+  /// Replaces bytes in place. Errors: as `append`, of the blocks of the range.
   Result<void> overwrite(std::uint64_t offset, std::string_view bytes);
 
   /// Compares the blocks of a range that were not compared yet. Errors: invalid.

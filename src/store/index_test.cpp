@@ -303,6 +303,42 @@ TEST_CASE("damaged files are made again, whichever it is and however it is damag
   }
 }
 
+TEST_CASE("what is new is added to damaged files, and what is gone leaves them") {
+  for (const auto& embedder : {sparse(), dense()}) {
+    const Scratch folder;
+    const auto store = open_or_fail("sqlite:" + folder.path("h.db"));
+    fill(*store, 300);
+    open(*store, embedder, folder.path("v"));
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path("v"))) {
+      if (entry.is_regular_file()) names.push_back(entry.path());
+    }
+    int number = 1000;
+    for (const auto& path : names) {
+      for (const bool is_new : {false, true}) {
+        CAPTURE(path);
+        CAPTURE(is_new);
+        auto bytes = read_file(path).value();
+        if (bytes.empty()) continue;
+        bytes[bytes.size() / 3] = static_cast<char>(bytes[bytes.size() / 3] ^ 0x41);
+        REQUIRE(write_file(path, bytes));
+        if (is_new) {
+          REQUIRE(store->put(job(number, "words of number " + std::to_string(number))));
+          number += 1;
+        } else {
+          REQUIRE(store->forget("job-" + std::to_string(number % 250)));
+        }
+        const auto index = open_index(*store, embedder, {.folder = folder.path("v")}).value();
+        REQUIRE(index->refresh());
+        const auto texts = store->texts(0, 1000).value();
+        for (const auto& kept : texts) {
+          CHECK(near(index->nearest(kept.text, 1)->front().score, 1, 1e-6, 0));
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("files of another store, or of a store that was put back, are not used") {
   const Scratch folder;
   const auto path = folder.path("h.db");

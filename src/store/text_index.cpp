@@ -129,13 +129,23 @@ class StoreIndex final : public TextIndex {
       if (gone->empty()) return {};
       const auto locked = files_.lock_exclusive();
       if (!locked) return tl::unexpected(locked.error());
-      for (const auto& text : *gone) {
-        if (text.sequence <= files_.counts.last_forgotten) continue;
-        if (auto wiped = forget_row(text.text_id); !wiped) return wiped;
-        files_.counts.last_forgotten = text.sequence;
-      }
-      if (auto done = files_.commit(); !done) return done;
+      auto done = forget_texts(*gone);
+      if (done) done = files_.commit();
+      if (!done && done.error().code == ErrorCode::invalid) done = files_.clear();
+      if (!done) return done;
     }
+  }
+
+  /// Errors: invalid when the files are damaged.
+  Result<void> forget_texts(const std::vector<ForgottenText>& texts) {
+    auto& ids = files_.column(0);
+    if (auto sound = ids.check(0, ids.bytes()); !sound) return sound;
+    for (const auto& text : texts) {
+      if (text.sequence <= files_.counts.last_forgotten) continue;
+      if (auto wiped = forget_row(text.text_id); !wiped) return wiped;
+      files_.counts.last_forgotten = text.sequence;
+    }
+    return {};
   }
 
   Result<void> forget_row(std::uint64_t text_id) {
@@ -171,12 +181,14 @@ class StoreIndex final : public TextIndex {
     return progress(files_.counts.last_text, *newest) ? Batch::added : Batch::stopped;
   }
 
+  /// Damaged files are emptied instead.
   Result<void> add(const std::vector<StoredText>& texts, const DenseVectors& made) {
     std::vector<std::uint64_t> ids;
     for (const auto& text : texts) ids.push_back(text.id);
     auto done = rows_->add(texts, made);
     if (done) done = files_.column(0).append(store::bytes_of_array(ids));
     if (!done) {
+      if (done.error().code == ErrorCode::invalid) return files_.clear();
       if (auto dropped = files_.load(); !dropped) return dropped;
       return done;
     }

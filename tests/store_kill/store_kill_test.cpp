@@ -67,7 +67,9 @@ enum Ended : int { no_store = 1, no_index, no_pipe, no_put, no_refresh, no_finis
     auto passing = full_record(i);
     passing.id = "passing";
     passing.text = "passing " + std::to_string(i);
-    if (!(*store)->put(passing) || !(*store)->forget("passing")) ::_exit(no_passing);
+    if (!(*store)->put(passing)) ::_exit(no_passing);
+    if (!(*index)->refresh()) ::_exit(no_refresh);  // so that the kill falls into its removal, too
+    if (!(*store)->forget("passing")) ::_exit(no_passing);
   }
 }
 
