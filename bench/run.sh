@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Every speed figure of the project, measured now: bench/run.sh [PART]...
-# Parts: reference scale year advised readers store dense advice durations logs elastic secrets.
+# Parts: reference scale year advised readers store dense advice durations logs elastic secrets waits.
 # BIN and OUT may be set; without arguments everything runs (some minutes).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -194,7 +194,13 @@ elastic() {
   done
 }
 
+# How long somebody waits because of somebody else.
+waits() {
+  if [ "$(id -u)" != 0 ]; then echo "skipped: needs root, to be several users"; return; fi
+  bench/waits.py "$build"
+}
+
 prepare
-for part in "${@:-reference scale year advised readers store dense advice durations logs elastic secrets}"; do
+for part in "${@:-reference scale year advised readers store dense advice durations logs elastic secrets waits}"; do
   for each in $part; do "$each"; echo; done
 done

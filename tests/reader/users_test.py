@@ -262,8 +262,9 @@ def beside_a_flood(program, home):
     reader.end()
 
 
-if os.geteuid() != 0:
-    print("SKIPPED: needs root, to be several users")
-    sys.exit(77)
-for case in (whose_rights, trees_and_texts, who_may_ask, as_itself, beside_a_flood):
-    case(sys.argv[1], Home())
+if __name__ == "__main__":
+    if os.geteuid() != 0:
+        print("SKIPPED: needs root, to be several users")
+        sys.exit(77)
+    for case in (whose_rights, trees_and_texts, who_may_ask, as_itself, beside_a_flood):
+        case(sys.argv[1], Home())
