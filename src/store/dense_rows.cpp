@@ -66,13 +66,22 @@ class DenseRows final : public Rows {
   DenseRows(IndexFiles& files, std::string name, unsigned threads)
       : files_(files), name_(std::move(name)), threads_(threads) {}
 
+  /// The first ones say how long all are.
+  [[nodiscard]] Result<void> check(std::span<const std::vector<float>> vectors) const override {
+    for (const auto& vector : vectors) {
+      const std::size_t wanted = files_.counts.own == 0 ? vectors.front().size() : dimensions();
+      if (auto fits = check_vector(vector, wanted); !fits) return fits;
+    }
+    return {};
+  }
+
   Result<void> add(const std::vector<StoredText>& texts, const DenseVectors& vectors) override {
+    if (auto fit = check(vectors); !fit) return fit;
     if (files_.counts.own == 0 && !vectors.empty()) files_.counts.own = vectors.front().size();
     std::vector<std::int8_t> codes;
     std::vector<Scale> scales;
     std::vector<float> floats;
     for (std::size_t i = 0; i < texts.size(); ++i) {
-      if (auto fits = check_vector(vectors[i]); !fits) return fits;
       const auto coded = encode(vectors[i], 127);
       for (const auto code : coded.codes) codes.push_back(static_cast<std::int8_t>(code));
       // The scale is rounded before it is used, so the rest is that of the rounded one.
@@ -103,7 +112,7 @@ class DenseRows final : public Rows {
 
   Result<std::vector<SimilarText>> search(const QueryText& query, std::size_t count) override {
     if (files_.counts.rows == 0 || count == 0) return std::vector<SimilarText>();
-    if (auto fits = check_vector(query.vector); !fits) return tl::unexpected(fits.error());
+    if (auto fits = check({&query.vector, 1}); !fits) return tl::unexpected(fits.error());
     for (const auto number : {dense_ids, row_codes, row_scales}) {
       auto& column = files_.column(number);
       if (auto good = column.check(0, column.bytes()); !good) return tl::unexpected(good.error());
@@ -118,16 +127,14 @@ class DenseRows final : public Rows {
   }
 
   /// A server that changed its model under the same name would mix what cannot be compared.
-  [[nodiscard]] Result<void> check_vector(const std::vector<float>& vector) const {
+  [[nodiscard]] Result<void> check_vector(const std::vector<float>& vector,
+                                          std::size_t wanted) const {
     const bool finite = std::ranges::all_of(vector, [](float x) { return std::isfinite(x); });
-    if (vector.size() == dimensions() && !vector.empty() && vector.size() <= most_dimensions &&
-        finite) {
-      return {};
-    }
+    if (vector.size() == wanted && wanted > 0 && wanted <= most_dimensions && finite) return {};
     return fail(ErrorCode::bad_reply,
                 fmt::format("embedder {}: a vector of {} {}numbers, but the index has {}: give the "
                             "new model another name, so that it gets its own index",
-                            name_, vector.size(), finite ? "" : "partly infinite ", dimensions()));
+                            name_, vector.size(), finite ? "" : "partly infinite ", wanted));
   }
 
   [[nodiscard]] std::vector<Candidate> candidates(const std::vector<float>& vector,

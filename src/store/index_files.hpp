@@ -25,8 +25,9 @@ class IndexFiles {
     std::uint64_t last_text = 0;       ///< id of the newest text taken in
     std::uint64_t last_text_hash = 0;  ///< of its words, to notice a store that was put back
     std::uint64_t last_forgotten = 0;  ///< sequence of the newest forgotten text
-    std::uint64_t own = 0;             ///< what the kind of index wants to remember
-    std::uint64_t epoch = 0;           ///< another one each time that the rows restart
+    std::uint64_t last_forgotten_text = 0;
+    std::uint64_t own = 0;    ///< what the kind of index wants to remember
+    std::uint64_t epoch = 0;  ///< another one each time that the rows restart
   };
 
   /// `key` distinguishes store, embedder and layout. Files with another key, or damaged ones, are

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The search index, over a store in memory and over SQLite with files.
 #include <doctest/doctest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <filesystem>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <schedmate/search.hpp>
+#include <utility>
 
 #include "base/hash.hpp"
 #include "base/input.hpp"
@@ -16,6 +21,20 @@
 #include "store/dot.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/store_places.hpp"
+
+namespace {
+
+std::optional<int> writes_until_full;  ///< calls of pwrite in this program
+
+}  // namespace
+
+extern "C" ssize_t pwrite(int file, const void* bytes, std::size_t size, off_t offset) {
+  if (writes_until_full && (*writes_until_full)-- == 0) {
+    errno = ENOSPC;
+    return -1;
+  }
+  return ::syscall(SYS_pwrite64, file, bytes, size, offset);
+}
 
 namespace schedmate::store {
 namespace {
@@ -363,17 +382,154 @@ TEST_CASE("files of another store, or of a store that was put back, are not used
   CHECK(open(*other, sparse(), folder.path("v"))->nearest("one a", 3)->empty());
 }
 
-TEST_CASE("vectors of another length are refused, and an empty history has no neighbours") {
+TEST_CASE("a store that was put back is noticed by what it has forgotten") {
+  const Scratch folder;
+  const auto path = folder.path("h.db");
+  const auto copy = folder.path("copy.db");
+  for (const bool last : {false, true}) {
+    CAPTURE(last);
+    const std::string gone = last ? "job-2" : "job-1";
+    {
+      const auto store = open_or_fail("sqlite:" + path);
+      REQUIRE(store->put(job(1, "one a")));
+      REQUIRE(store->put(job(2, "two b")));
+      REQUIRE(store->flush());
+      std::filesystem::copy_file(path, copy);
+      open(*store, sparse(), folder.path("v"));
+      REQUIRE(store->forget(gone));
+      open(*store, sparse(), folder.path("v"));
+      REQUIRE(store->flush());
+    }
+    std::filesystem::rename(copy, path);
+    {
+      const auto store = open_or_fail("sqlite:" + path);
+      for (const std::string text : {"one a", "two b"}) {
+        const auto found = open(*store, sparse(), folder.path("v"))->nearest(text, 1).value();
+        REQUIRE(found.size() == 1);
+        CHECK(near(found.front().score, 1, 1e-12, 0));
+      }
+      REQUIRE(store->forget(last ? "job-1" : "job-2"));  // by the number that the other one had
+      const auto index = open(*store, sparse(), folder.path("v"));
+      CHECK(index->nearest(last ? "one a" : "two b", 3)->empty());
+      CHECK(index->nearest(last ? "two b" : "one a", 3)->size() == 1);
+    }
+    std::filesystem::remove(path);
+  }
+}
+
+TEST_CASE("a text that is forgotten while it is embedded does not come back") {
+  const Scratch folder;
+  const auto store = open_or_fail("sqlite:" + folder.path("h.db"));
+  REQUIRE(store->put(job(1, "abc")));
+  open(*store, dense(), folder.path("v"));
+  REQUIRE(store->put(job(2, "def")));
+  REQUIRE(store->put(job(3, "ghi")));
+  Embedder slow = dense();
+  bool first = true;
+  slow.embed = [&](std::span<const std::string> texts) -> Result<DenseVectors> {
+    if (std::exchange(first, false)) {
+      REQUIRE(store->forget("job-2"));
+      Embedder down = dense();
+      down.embed = [](std::span<const std::string>) -> Result<DenseVectors> {
+        return fail(ErrorCode::unavailable, "no server");
+      };
+      const auto other = open_index(*store, down, {.folder = folder.path("v")}).value();
+      CHECK_FALSE(other->refresh());
+    }
+    return dense().embed(texts);
+  };
+  const auto index = open(*store, slow, folder.path("v"));
+  CHECK(index->rows() == 2);
+  const auto found = index->nearest("def", 3).value();
+  CHECK(std::ranges::none_of(found, [](const SimilarText& each) { return each.text_id == 2; }));
+}
+
+TEST_CASE("vectors of another length are refused and not kept") {
   const auto store = open_or_fail("memory");
-  const auto index = open(*store, dense(), "");
+  std::size_t length = dimensions;
+  Embedder changes = dense();
+  changes.embed = [&](std::span<const std::string> texts) -> Result<DenseVectors> {
+    auto made = dense().embed(texts).value();
+    for (auto& vector : made) vector.resize(length);
+    return made;
+  };
+  const auto index = open(*store, changes, "");
   CHECK(index->nearest("x", 3)->empty());
-  CHECK(open(*store, sparse(), "")->nearest("x", 3)->empty());
   REQUIRE(store->put(job(1, "abc")));
   REQUIRE(index->refresh());
   REQUIRE(store->put(job(2, "abd")));
-  REQUIRE(store->put_vectors("fake/1", std::vector<StoredVector>{{2, {1, 0}}}));
+  length = dimensions / 2;
   CHECK(index->refresh().error().code == ErrorCode::bad_reply);
   CHECK(index->rows() == 1);
+  CHECK(store->vectors("fake/1", 1, 1)->empty());
+  length = dimensions;
+  CHECK(index->refresh());
+  CHECK(index->rows() == 2);
+  REQUIRE(store->put(job(3, "abe")));  // one that was kept by an earlier version
+  REQUIRE(store->put_vectors("fake/1", std::vector<StoredVector>{{3, {1, 0}}}));
+  CHECK(index->refresh());
+  CHECK(index->rows() == 3);
+}
+
+TEST_CASE("an empty history has no neighbours") {
+  const auto store = open_or_fail("memory");
+  CHECK(open(*store, dense(), "")->nearest("x", 3)->empty());
+  CHECK(open(*store, sparse(), "")->nearest("x", 3)->empty());
+}
+
+TEST_CASE("a damaged end of a row is noticed when the row is wiped") {
+  const Scratch folder;
+  const auto store = open_or_fail("sqlite:" + folder.path("h.db"));
+  fill(*store, 100);
+  open(*store, sparse(), folder.path("v"));
+  const auto path = [&] {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path("v")))
+      if (entry.path().filename() == "row-ends") return entry.path().string();
+    return std::string();
+  }();
+  for (std::size_t byte = 0; byte < 16; ++byte) {
+    CAPTURE(byte);
+    auto bytes = read_file(path).value();
+    const std::size_t row = 3 * byte + 1;  // its begin, then its end
+    bytes[(row - 1) * 8 + byte] = static_cast<char>(bytes[(row - 1) * 8 + byte] ^ 0x81);
+    REQUIRE(write_file(path, bytes));
+    const auto texts = store->texts(0, 100).value();
+    const auto jobs = store->list({.text_id = texts[row].id}).value();
+    for (const auto& each : jobs) REQUIRE(store->forget(each.id));
+    const auto index = open_index(*store, sparse(), {.folder = folder.path("v")}).value();
+    REQUIRE(index->refresh());
+    const auto kept = store->texts(0, 100).value();
+    for (const auto& text : kept)
+      CHECK(near(index->nearest(text.text, 1)->front().score, 1, 1e-9, 0));
+  }
+}
+
+TEST_CASE("after any write that fails the index goes on") {
+  for (const auto& embedder : {sparse(), dense()}) {
+    int failed = 0;
+    for (int call = 0; failed == call; ++call) {
+      CAPTURE(embedder.name);
+      CAPTURE(call);
+      const Scratch folder;
+      const auto store = open_or_fail("sqlite:" + folder.path("h.db"));
+      fill(*store, 20);
+      const auto index = open(*store, embedder, folder.path("v"));
+      REQUIRE(store->put(job(30, "words that nobody wrote before")));
+      REQUIRE(store->forget("job-3"));
+      writes_until_full = call;
+      const auto done = index->refresh();
+      writes_until_full.reset();
+      if (!done) ++failed;
+      REQUIRE(store->put(job(31, "and these are others that nobody wrote")));
+      REQUIRE(index->refresh());
+      CHECK(index->verify());
+      const auto texts = store->texts(0, 100).value();
+      for (const auto& text : texts)
+        CHECK(near(index->nearest(text.text, 1)->front().score, 1, 1e-6, 0));
+    }
+    MESSAGE(embedder.name, ": each of ", failed, " writes failed once");
+    CHECK(failed > 4);
+  }
 }
 
 }  // namespace

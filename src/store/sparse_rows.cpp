@@ -84,12 +84,13 @@ class SparseRows final : public Rows {
 
   Result<void> add(const std::vector<StoredText>& texts, const DenseVectors&) override {
     auto done = check_columns();
-    if (done) done = add_parts(texts);
-    if (!done) numbers_.clear();  // words of the failed batch are in it
-    return done;
+    return done ? add_parts(texts) : done;
   }
 
+  void drop_uncommitted() override { numbers_.clear(); }
+
   Result<void> wipe(std::uint64_t row) override {
+    if (auto sound = check_columns(); !sound) return sound;
     const auto ends = files_.column(row_ends).as<std::uint64_t>();
     const auto begin = row == 0 ? 0 : ends[row - 1];
     // Word 0 has no features.

@@ -11,7 +11,7 @@
 namespace schedmate {
 namespace {
 
-constexpr std::uint64_t layout = 1;  ///< of the files; another number makes them again
+constexpr std::uint64_t layout = 2;  ///< of the files; another number makes them again
 
 class StoreIndex final : public TextIndex {
  public:
@@ -96,8 +96,9 @@ class StoreIndex final : public TextIndex {
     const bool known = seen_version_ == *version && now->last_text == seen_.last_text &&
                        now->last_forgotten == seen_.last_forgotten;
     if (known) return {};
+    if (auto same = check_last_forgotten(); !same) return same;
     if (auto forgot = forget_rows(); !forgot) return forgot;
-    if (auto sound = check_last_text(); !sound) return sound;
+    if (auto same = check_last_text(); !same) return same;
     for (bool more = true; more;) {
       auto added = add_batch(progress);
       if (!added) return tl::unexpected(added.error());
@@ -119,6 +120,17 @@ class StoreIndex final : public TextIndex {
     if (!texts) return tl::unexpected(texts.error());
     const bool same = !texts->empty() && texts->front().id == counts.last_text &&
                       hash_bytes(texts->front().text) == counts.last_text_hash;
+    return same ? Result<void>() : start_again();
+  }
+
+  /// Nor may it know of the same deletions.
+  Result<void> check_last_forgotten() {
+    const auto counts = files_.counts;
+    if (counts.last_forgotten == 0) return {};
+    const auto gone = store_.forgotten(counts.last_forgotten - 1, 1);
+    if (!gone) return tl::unexpected(gone.error());
+    const bool same = !gone->empty() && gone->front().sequence == counts.last_forgotten &&
+                      gone->front().text_id == counts.last_forgotten_text;
     return same ? Result<void>() : start_again();
   }
 
@@ -144,6 +156,7 @@ class StoreIndex final : public TextIndex {
       if (text.sequence <= files_.counts.last_forgotten) continue;
       if (auto wiped = forget_row(text.text_id); !wiped) return wiped;
       files_.counts.last_forgotten = text.sequence;
+      files_.counts.last_forgotten_text = text.text_id;
     }
     return {};
   }
@@ -162,17 +175,20 @@ class StoreIndex final : public TextIndex {
   enum class Batch { added, nothing, stopped };
 
   Result<Batch> add_batch(const IndexProgress& progress) {
-    const auto from = files_.counts.last_text;
-    const auto texts = store_.texts(from, batch_);
+    const auto before = files_.counts;
+    const auto texts = store_.texts(before.last_text, batch_);
     if (!texts) return tl::unexpected(texts.error());
     if (texts->empty()) return Batch::nothing;
-    const auto made = vectors_of(*texts, from);
+    const auto made = vectors_of(*texts, before.last_text);
     if (!made) return tl::unexpected(made.error());
     {
       const auto locked = files_.lock_exclusive();
       if (!locked) return tl::unexpected(locked.error());
-      // Another process was faster: begin again behind what it has added.
-      if (files_.counts.last_text != from) return Batch::added;
+      // Another process was faster: begin again behind what it has added. One of these texts may be
+      // among those that it has seen forgotten.
+      const bool same = files_.counts.last_text == before.last_text &&
+                        files_.counts.last_forgotten == before.last_forgotten;
+      if (!same) return Batch::added;
       if (auto done = add(*texts, *made); !done) return tl::unexpected(done.error());
     }
     if (!progress) return Batch::added;
@@ -183,34 +199,42 @@ class StoreIndex final : public TextIndex {
 
   /// Damaged files are emptied instead.
   Result<void> add(const std::vector<StoredText>& texts, const DenseVectors& made) {
+    auto done = append(texts, made);
+    if (done) done = files_.commit();
+    if (done) return done;
+    rows_->drop_uncommitted();
+    if (done.error().code == ErrorCode::invalid) return files_.clear();
+    (void)files_.load();  // what it cannot read is seen again at the next lock
+    return done;
+  }
+
+  Result<void> append(const std::vector<StoredText>& texts, const DenseVectors& made) {
     std::vector<std::uint64_t> ids;
     for (const auto& text : texts) ids.push_back(text.id);
-    auto done = rows_->add(texts, made);
-    if (done) done = files_.column(0).append(store::bytes_of_array(ids));
-    if (!done) {
-      if (done.error().code == ErrorCode::invalid) return files_.clear();
-      if (auto dropped = files_.load(); !dropped) return dropped;
-      return done;
-    }
+    if (auto done = rows_->add(texts, made); !done) return done;
+    if (auto done = files_.column(0).append(store::bytes_of_array(ids)); !done) return done;
     files_.counts.rows += texts.size();
     files_.counts.last_text = texts.back().id;
     files_.counts.last_text_hash = hash_bytes(texts.back().text);
-    return files_.commit();
+    return {};
   }
 
-  /// Vectors that the store has, and new ones for the rest, which it keeps.
+  /// Vectors that the store has, and new ones for the rest, which it keeps if they fit.
   Result<DenseVectors> vectors_of(const std::vector<StoredText>& texts, std::uint64_t from) {
     if (embedder_.sparse()) return DenseVectors();
     const auto stored = store_.vectors(embedder_.name, from, texts.size());
     if (!stored) return tl::unexpected(stored.error());
     std::unordered_map<std::uint64_t, const std::vector<float>*> known;
-    for (const auto& vector : *stored) known[vector.text_id] = &vector.values;
+    for (const auto& vector : *stored) {
+      if (rows_->check({&vector.values, 1})) known[vector.text_id] = &vector.values;
+    }
     std::vector<std::string> missing;
     for (const auto& text : texts) {
       if (!known.contains(text.id)) missing.push_back(text.text);
     }
     auto made = missing.empty() ? Result<DenseVectors>() : embedder_.embed(missing);
     if (!made) return made;
+    if (auto fit = rows_->check(*made); !fit) return tl::unexpected(fit.error());
     DenseVectors all;
     std::vector<StoredVector> fresh;
     for (const auto& text : texts) {

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <schedmate/search.hpp>
+#include <span>
 
 #include "store/index_files.hpp"
 
@@ -24,6 +25,10 @@ class Rows {
   virtual ~Rows() = default;
   /// `vectors` are those of the texts where the embedder is dense, else empty.
   virtual Result<void> add(const std::vector<StoredText>& texts, const DenseVectors& vectors) = 0;
+  /// Forgets what it knows of rows that were added and are not committed.
+  virtual void drop_uncommitted() {}
+  /// Whether such vectors can be added. Errors: bad_reply.
+  [[nodiscard]] virtual Result<void> check(std::span<const std::vector<float>>) const { return {}; }
   /// Wipes the row's content.
   virtual Result<void> wipe(std::uint64_t row) = 0;
   virtual Result<std::vector<SimilarText>> search(const QueryText& query, std::size_t count) = 0;
