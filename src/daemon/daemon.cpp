@@ -365,8 +365,10 @@ class Daemon {
   void carry_out(live::Append& append) {
     ++out_;
     writer_.ask([this, batch = std::move(append.batch)] {
-      inbox_.put(live::Event(live::Appended{journal_->append(batch)}));
+      auto appended = journal_->append(batch);
       (void)journal_->compact();  // an error shows at the next append
+      inbox_.put(
+          live::Event(live::Appended{std::move(appended)}));  // the journal is free from here
     });
   }
   void carry_out(live::MakeCall& call) {
