@@ -365,10 +365,9 @@ class Daemon {
   void carry_out(live::Append& append) {
     ++out_;
     writer_.ask([this, batch = std::move(append.batch)] {
-      auto appended = journal_->append(batch);
+      live::Appended appended{journal_->append(batch)};
       (void)journal_->compact();  // an error shows at the next append
-      inbox_.put(
-          live::Event(live::Appended{std::move(appended)}));  // the journal is free from here
+      inbox_.put(live::Event(std::move(appended)));
     });
   }
   void carry_out(live::MakeCall& call) {
@@ -447,9 +446,8 @@ class Daemon {
       failed_ = stop.error;
       return;
     }
-    if (auto again = journal_->reopen(); !again) failed_ = again.error();
-    if (!failed_)
-      if (auto began = begin(); !began) failed_ = began.error();
+    const auto begun = journal_->reopen().and_then([this] { return begin(); });
+    if (!begun) failed_ = begun.error();
   }
 
   Configuration configuration_;

@@ -113,10 +113,13 @@ const Head& RayCluster::starter_of(const Entry& entry) const {
 /// Begins the driver, and waits for it as long as there is time.
 Result<void> RayCluster::begin_driver(Until until) {
   constexpr std::chrono::milliseconds pause{200};
-  while (true) {
-    auto seen = look_at_jobs(true, until);
-    if (seen || !head_.wait(pause, until)) return seen;
+  auto seen = look_at_jobs(true, until);
+  while (!seen && head_.wait(pause, until)) {
+    auto again = look_at_jobs(true, until);
+    // That time ran out says less than why it was waited for.
+    if (again || again.error().code != ErrorCode::timeout) seen = std::move(again);
   }
+  return seen;
 }
 
 const KnownNode* RayCluster::node(const std::string& name) const {

@@ -94,7 +94,7 @@ Descriptor program_of(const ChildOrder& order) {
   return Descriptor(::open(name, O_PATH | O_CLOEXEC));
 }
 
-[[noreturn]] void be_child(const ChildOrder& order, int text, int reply) {
+[[noreturn]] void be_child(const ChildOrder& order, pid_t parent, int text, int reply) {
   ::setpgid(0, 0);
   reset_signals();
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -108,7 +108,8 @@ Descriptor program_of(const ChildOrder& order) {
   if (!program) give_up({ErrorCode::unavailable, "the program of the reader cannot be opened"});
   ::setpriority(PRIO_PROCESS, 0, 10);
   if (auto done = become_for_good(who); !done) give_up(done.error());
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a change of the user clears it
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);     // a change of the user clears it
+  if (::getppid() != parent) ::_exit(1);  // it ended meanwhile
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !take_limits(order.limits))
     give_up({ErrorCode::refused, "the process that reads cannot limit itself"});
   std::string name = "schedmate-reader", work = "--work";
@@ -145,9 +146,10 @@ Result<StartedChild> start_child(const ChildOrder& order) {
   StartedChild child{-1, Descriptor(ends[0])};
   const Descriptor theirs(ends[1]);
   ::fcntl(child.says.number(), F_SETFL, O_NONBLOCK);
+  const pid_t parent = ::getpid();
   child.number = ::fork();
   if (child.number < 0) return not_started();
-  if (child.number == 0) be_child(order, text.number(), theirs.number());
+  if (child.number == 0) be_child(order, parent, text.number(), theirs.number());
   ::setpgid(child.number, child.number);
   return child;
 }

@@ -22,20 +22,23 @@ struct Place {
   std::function<void(std::chrono::milliseconds)> pass;
 };
 
-QueueOptions short_options() {
+QueueOptions short_options(std::chrono::milliseconds lease) {
   QueueOptions options;
-  options.lease = 300ms;
+  options.lease = lease;
   options.most_deliveries = 3;
   options.most_waiting = 5;
   options.keep = std::chrono::seconds(2);
   return options;
 }
 
-void on_every_queue(const std::function<void(const Place& place)>& body) {
+constexpr std::chrono::milliseconds short_lease{300};  ///< of cases that let it pass
+
+void on_every_queue(std::chrono::milliseconds lease,
+                    const std::function<void(const Place& place)>& body) {
   for (const QueueRow& row : queue_rows()) {
     const std::string name(row.name);
     CAPTURE(name);
-    QueueOptions options = short_options();
+    QueueOptions options = short_options(lease);
     if (name == "memory") {
       auto now = std::make_shared<std::atomic<std::int64_t>>(0);
       options.clock.now = [now] { return std::chrono::nanoseconds(now->load()); };
@@ -48,6 +51,10 @@ void on_every_queue(const std::function<void(const Place& place)>& body) {
             std::this_thread::sleep_for(time);  // clock: at least as long as the lease
           }});
   }
+}
+
+void on_every_queue(const std::function<void(const Place& place)>& body) {
+  on_every_queue(std::chrono::minutes(1), body);
 }
 
 Operation usual(const std::string& id) { return {id, Priority::usual, "{\"of\":\"" + id + "\"}"}; }
@@ -98,7 +105,7 @@ TEST_CASE("urgent ones come before usual ones, the oldest first") {
 }
 
 TEST_CASE("what a dead worker held goes to another one, what a living one holds does not") {
-  on_every_queue([](const Place& place) {
+  on_every_queue(short_lease, [](const Place& place) {
     REQUIRE(place.queue->put(usual("a")));
     REQUIRE(place.queue->put(usual("b")));
     const std::vector<Claim> dead{claim_of(place, "dead")}, living{claim_of(place, "living")};
@@ -117,7 +124,7 @@ TEST_CASE("what a dead worker held goes to another one, what a living one holds 
 }
 
 TEST_CASE("of two results the first is kept, and the second one is counted") {
-  on_every_queue([](const Place& place) {
+  on_every_queue(short_lease, [](const Place& place) {
     REQUIRE(place.queue->put(usual("a")));
     const Claim slow = claim_of(place, "slow");
     place.pass(400ms);
@@ -135,7 +142,7 @@ TEST_CASE("of two results the first is kept, and the second one is counted") {
 }
 
 TEST_CASE("an operation that kills its workers is dead after some of them, and may be revived") {
-  on_every_queue([](const Place& place) {
+  on_every_queue(short_lease, [](const Place& place) {
     REQUIRE(place.queue->put(urgent("poison")));
     for (int i = 1; i <= 3; ++i) {
       CHECK(claim_of(place, "w" + std::to_string(i)).delivery == i);
@@ -159,7 +166,7 @@ TEST_CASE("an operation that kills its workers is dead after some of them, and m
 }
 
 TEST_CASE("a dead one is counted and listed while it is kept, and once however often it dies") {
-  on_every_queue([](const Place& place) {
+  on_every_queue(short_lease, [](const Place& place) {
     for (int life = 1; life <= 2; ++life) {
       CAPTURE(life);
       REQUIRE(place.queue->put(usual("poison")).value() == Put::put);
@@ -180,7 +187,7 @@ TEST_CASE("a dead one is counted and listed while it is kept, and once however o
 }
 
 TEST_CASE("the latest dead one is first") {
-  on_every_queue([](const Place& place) {
+  on_every_queue(short_lease, [](const Place& place) {
     for (const char* id : {"a", "b"}) {
       REQUIRE(place.queue->put(usual(id)));
       for (int i = 1; i <= 3; ++i) {
@@ -194,7 +201,7 @@ TEST_CASE("the latest dead one is first") {
 }
 
 TEST_CASE("a result that came late leaves nothing behind, also one of a life before") {
-  on_every_queue([](const Place& place) {
+  on_every_queue(short_lease, [](const Place& place) {
     REQUIRE(place.queue->put(usual("a")));
     const Claim slow = claim_of(place, "slow");
     for (int i = 1; i <= 2; ++i) {
@@ -214,7 +221,7 @@ TEST_CASE("a result that came late leaves nothing behind, also one of a life bef
 }
 
 TEST_CASE("what is given up comes again after the lease, and dies with the reason") {
-  on_every_queue([](const Place& place) {
+  on_every_queue(short_lease, [](const Place& place) {
     REQUIRE(place.queue->put(usual("a")));
     for (int i = 1; i <= 3; ++i) {
       const Claim claim = claim_of(place);
@@ -257,7 +264,7 @@ TEST_CASE("another request under the same id is a conflict, also after it was do
 }
 
 TEST_CASE("a result is kept for its time, then its id is free") {
-  on_every_queue([](const Place& place) {
+  on_every_queue(short_lease, [](const Place& place) {
     REQUIRE(place.queue->put(usual("a")));
     REQUIRE(place.queue->finish("w1", claim_of(place), "x"));
     place.pass(1s);
@@ -318,7 +325,7 @@ TEST_CASE("what is forgotten is not claimed, has no result and takes no room") {
 }
 
 TEST_CASE("a worker that waits before anything was put is counted while it asks") {
-  on_every_queue([](const Place& place) {
+  on_every_queue(short_lease, [](const Place& place) {
     CHECK(place.queue->figures().value()["workers"] == 0);
     for (int asked = 0; asked < 4; ++asked) {
       CHECK_FALSE(place.queue->claim("w1").value());

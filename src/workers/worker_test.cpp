@@ -9,6 +9,7 @@
 
 #include "settings/clock.hpp"
 #include "tests/support/forwarding_queue.hpp"
+#include "tests/support/patience.hpp"
 #include "workers/request.hpp"
 
 namespace schedmate::workers {
@@ -90,22 +91,41 @@ TEST_CASE("what nobody can read is answered with an error, whoever has put it") 
   CHECK(result_of(queue->look("tail")->result).error().code == ErrorCode::unsupported);
 }
 
+/// Counts how often claims were kept.
+class CountedKeeps : public testing::ForwardingQueue {
+ public:
+  using ForwardingQueue::ForwardingQueue;
+  Result<std::vector<bool>> keep(const std::string& worker,
+                                 std::span<const Claim> claims) override {
+    auto kept = ForwardingQueue::keep(worker, claims);
+    ++count;
+    return kept;
+  }
+  std::atomic<int> count{0};
+};
+
 TEST_CASE("a long request is kept alive, a hung one is not") {
   for (const bool hangs : {false, true}) {
     CAPTURE(hangs);
-    const auto queue = open_queue("memory", options_of_queue(200ms)).value();
+    std::atomic<std::chrono::milliseconds> now{};
+    auto of_queue = options_of_queue(200ms);
+    of_queue.clock.now = [&now] { return std::chrono::nanoseconds(now.load()); };
+    const auto queue = open_queue("memory", of_queue).value();
+    CountedKeeps keeps(*queue);
     put(*queue, "a");
     auto options = options_of_worker(200ms);
     if (hangs) options.most_time = std::chrono::seconds(0);
     std::optional<Claim> other;
     const Deed deed = [&](const reader::Request& request) {
-      for (int i = 0; i < 30 && !other; ++i) {
-        options.clock.sleep(20ms);
+      for (int i = 0; i < 6 && !other; ++i) {
+        const int kept = keeps.count;
+        CHECK((hangs || testing::soon([&] { return keeps.count > kept; })));
+        now = now.load() + 100ms;
         if (auto claim = queue->claim("other").value()) other = claim;
       }
       return name_of_log(request);
     };
-    CHECK(run_worker(*queue, deed, options)->kept == 1);  // also where another has it by then
+    CHECK(run_worker(keeps, deed, options)->kept == 1);  // also where another has it by then
     CHECK(other.has_value() == hangs);
     if (other) CHECK_FALSE(queue->finish("other", *other, "{}").value());
   }

@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A bad node in a replay: a job fails there, its log blames all its nodes, tests of halves find which it is, and it is
 drained: bad_node_test.py SCHEDMATED SCHEDMATE_READER TRACE. Needs root, since the reader reads as the owner; without: skipped."""
-import json
 import os
 import subprocess
 import sys
 
-from site_of import Site, expect
+from site_of import Site, expect, rows_of
 
 OWNER = "nobody"
 LOG = "".join(f"step {n}/1000 loss {5 - n / 500:.3f} 1.5 s/it\n" for n in range(1, 300)) + \
@@ -44,7 +43,7 @@ def actions(site, kind):
 
 def tested(site):
     """The nodes of each call for a test, as the cluster got it."""
-    rows = [json.loads(line)["call"] for line in (site.state / "replay.jsonl").read_text().splitlines()]
+    rows = [row["call"] for row in rows_of(site.state / "replay.jsonl")]
     return [[node["node"] for node in call["nodes"]] for call in rows if call["kind"] == "test_nodes"]
 
 

@@ -11,7 +11,7 @@ import jsonschema
 from probe_message import SECRET, gpus, sealed
 from site_of import Site
 
-SETTINGS = 'speed = 600\n[order]\npolicy = "fifo"\n[mode]\norder = "act"\n'
+SETTINGS = 'speed = 60\n[order]\npolicy = "fifo"\n[mode]\norder = "act"\n'
 
 
 class Contract:

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The daemon beside a replay that starts jobs itself: order_test.py SCHEDMATED TRACE"""
-import json
 import subprocess
 import sys
 
-from site_of import Site, expect
+from site_of import Site, expect, rows_of
 
 
 def calls(site):
-    return [json.loads(line) for line in (site.state / "replay.jsonl").read_text().splitlines()]
+    return rows_of(site.state / "replay.jsonl")
 
 
 def ordered(daemon, trace, host):

@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jobs that people submit and cancel, beside a replay: requests_test.py SCHEDMATED TRACE"""
 import http.client
-import json
 import random
 import signal
 import sys
 import threading
 import time
 
-from site_of import Site, expect
+from site_of import Site, expect, rows_of
 
 
 SETTINGS = 'speed = 600\n[order]\npolicy = "fifo"\n[mode]\norder = "{}"\n'
@@ -28,8 +27,7 @@ def job_of(site, action, token=None):
 
 
 def calls(site, kind):
-    lines = (site.state / "replay.jsonl").read_text().splitlines()
-    return [row for row in map(json.loads, lines) if row["call"]["kind"] == kind and row["reply"]["outcome"] == "done"]
+    return [row for row in rows_of(site.state / "replay.jsonl") if row["call"]["kind"] == kind and row["reply"]["outcome"] == "done"]
 
 
 def who_may(site):
@@ -127,7 +125,7 @@ def by_mode(site, daemon):
 
 
 def all_of_it(daemon, trace):
-    site = Site(daemon, trace, 20, SETTINGS.format("act"))
+    site = Site(daemon, trace, 20, SETTINGS.format("act").replace("600", "60"))  # what has ended is shown for a quarter of an hour of it
     each = site.begin()
     who_may(site)
     cancelled(site)

@@ -3,12 +3,11 @@
 """Through the real processes, the socket between them and the journal, a replay at full speed has the simulator's schedule:
 starts, nodes and GPUs of each job. schedule_test.py SCHEDMATED SCHEDMATE TRACE [JOBS]."""
 import csv
-import json
 import math
 import subprocess
 import sys
 
-from site_of import Site, expect
+from site_of import Site, expect, rows_of
 
 POLICIES = ("fifo", "sjf", "qssf", "backfill_easy", "slurm_backfill", "schedmate")
 # These share GPUs by their use, which is made up here: a light, a middling and a heavy kind of job.
@@ -71,7 +70,7 @@ def as_simulated(call):
 def live(daemon, site, starts):
     process = site.start()
     ledger = site.state / "replay.jsonl"
-    lines = lambda: [json.loads(line) for line in ledger.read_text().splitlines()]
+    lines = lambda: rows_of(ledger)
     site.wait(lambda: sum(each["call"]["kind"] == "start" for each in lines()) >= starts, f"{starts} starts", max(600, starts))
     process.terminate()
     expect("SIGTERM ends it with 0", process.wait(timeout=60) == 0)

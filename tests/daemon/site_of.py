@@ -35,6 +35,12 @@ def free_port():
     return kept, kept.getsockname()[1]
 
 
+def rows_of(path):
+    """Of a file of JSON lines that a process writes: those that are whole."""
+    text = path.read_text()
+    return [json.loads(line) for line in text[:text.rfind("\n") + 1].splitlines()]
+
+
 class Webhook:
     """Keeps what owners are told."""
 
@@ -79,12 +85,13 @@ class Site:
     def serve(self):
         """The cluster."""
         self.replay = begin_process([self.daemon, "--config", self.config, "--replay"], stderr=subprocess.DEVNULL)
-        self.wait(self.replay_listens, "the replay listens")
+        self.wait(lambda: self.listens(self.state / "replay.sock"), "the replay listens")
 
-    def replay_listens(self):
+    @staticmethod
+    def listens(path):
         with socket.socket(socket.AF_UNIX) as each:
             try:
-                each.connect(f"{self.state}/replay.sock")
+                each.connect(str(path))
             except OSError:
                 return False
             return True
@@ -134,7 +141,7 @@ class Site:
 
     def begin_reader(self, reader):
         reads = begin_process([reader, "--config", self.config], stderr=subprocess.DEVNULL)
-        self.wait((self.folder / "reader.sock").exists, "the reader listens")
+        self.wait(lambda: self.listens(self.folder / "reader.sock"), "the reader listens")
         return reads
 
     def end(self, *daemons):

@@ -50,7 +50,7 @@ const std::map<std::string, std::string>& working_lines() {
       {"cluster", "--address unix:api.sock"},
       {"actions", "--address unix:api.sock"},
       {"ledger", "--address unix:api.sock"},
-      {"watch", "--for 1 --address unix:api.sock"},
+      {"watch", "--for 3 --address unix:api.sock"},
       {"submit", "--address unix:api.sock -- true"},
       {"cancel", "1 --address unix:api.sock"},
       {"token", "list --set access.tokens_file=tokens"},

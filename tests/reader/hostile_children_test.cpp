@@ -23,6 +23,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/unix_socket.hpp"
 #include "reader/client.hpp"
 #include "reader/rights.hpp"
 #include "reader/server.hpp"
@@ -78,7 +79,7 @@ class HostileHouse {
                                                      .deadline = habits.deadline + seconds(20),
                                                      .clock = settings::machine_clock(),
                                                      .model = habits.model});
-    testing::soon([this] { return ::access(path_.c_str(), F_OK) == 0; });
+    testing::soon([this] { return connect_to(path_).has_value(); });
   }
   HostileHouse(const HostileHouse&) = delete;
   HostileHouse& operator=(const HostileHouse&) = delete;

@@ -305,6 +305,7 @@ struct FakeRay::Inside {
     server.Put(R"(/api/packages/gcs/([^/]+))", well(static_cast<Method>(&Inside::keep)));
     port = server.bind_to_any_port("127.0.0.1");
     thread = std::jthread([this] { server.listen_after_bind(); });
+    while (!server.is_running()) std::this_thread::yield();
     open_driver();
   }
   void open_driver() {
@@ -330,6 +331,7 @@ struct FakeRay::Inside {
     driver.Delete(R"(/api/jobs/([^/]+))", well(&Inside::remove));
     driver_port = driver.bind_to_any_port("127.0.0.1");
     driver_thread = std::jthread([this] { driver.listen_after_bind(); });
+    while (!driver.is_running()) std::this_thread::yield();
   }
   void tell_version(const Request&, Response& response) const {
     give(response, {{"version", "4"},

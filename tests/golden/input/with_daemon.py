@@ -14,8 +14,14 @@ ANSWERS = json.load(open(os.path.join(os.path.dirname(__file__), "answers.json")
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
+    streams = 0
+
     def answer(self):
         path = self.path.split("?")[0]
+        if path.endswith("/events"):
+            Handler.streams += 1
+            if Handler.streams > 1:  # whoever connects again hears nothing more
+                return threading.Event().wait()
         found = ANSWERS.get(f"{self.command} {path}") or {
             "schema": "schedmate.error.v1", "code": "not_found", "message": f"no {path.rsplit('/', 1)[-1]} here",
             "mend": "choose a name that exists"}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the search index does with files that are damaged, of another store or half written.
+#include <doctest/doctest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "base/input.hpp"
+#include "base/output.hpp"
+#include "tests/support/near.hpp"
+#include "tests/support/store_places.hpp"
+#include "tests/support/text_indexes.hpp"
+
+namespace {
+
+std::optional<int> writes_until_full;  ///< calls of pwrite in this program
+
+}  // namespace
+
+extern "C" ssize_t pwrite(int file, const void* bytes, std::size_t size, off_t offset) {
+  if (writes_until_full && (*writes_until_full)-- == 0) {
+    errno = ENOSPC;
+    return -1;
+  }
+  return ::syscall(SYS_pwrite64, file, bytes, size, offset);
+}
+
+namespace schedmate::store {
+namespace {
+
+using testing::dense;
+using testing::dimensions;
+using testing::fill;
+using testing::job;
+using testing::near;
+using testing::open_or_fail;
+using testing::open_refreshed;
+using testing::Scratch;
+using testing::sparse;
+
+TEST_CASE("damaged files are made again, whichever it is and however it is damaged") {
+  for (const auto& embedder : {sparse(), dense()}) {
+    const Scratch folder;
+    const auto store = open_or_fail("sqlite:" + folder.path("h.db"));
+    fill(*store, 300);
+    const auto query = store->texts(0, 1)->front().text;
+    const auto good = open_refreshed(*store, embedder, folder.path("v"))->nearest(query, 3).value();
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path("v"))) {
+      if (entry.is_regular_file()) names.push_back(entry.path());
+    }
+    for (const auto& path : names) {
+      for (const bool cut : {false, true}) {
+        CAPTURE(path);
+        CAPTURE(cut);
+        auto bytes = read_file(path).value();
+        if (bytes.empty()) continue;
+        if (cut) {
+          std::filesystem::resize_file(path, bytes.size() / 2);
+        } else {
+          bytes[bytes.size() / 3] = static_cast<char>(bytes[bytes.size() / 3] ^ 0x41);
+          REQUIRE(write_file(path, bytes));
+        }
+        CHECK(open_refreshed(*store, embedder, folder.path("v"))->nearest(query, 3).value() ==
+              good);
+      }
+    }
+  }
+}
+
+TEST_CASE("what is new is added to damaged files, and what is gone leaves them") {
+  for (const auto& embedder : {sparse(), dense()}) {
+    const Scratch folder;
+    const auto store = open_or_fail("sqlite:" + folder.path("h.db"));
+    fill(*store, 300);
+    open_refreshed(*store, embedder, folder.path("v"));
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path("v"))) {
+      if (entry.is_regular_file()) names.push_back(entry.path());
+    }
+    int number = 1000;
+    for (const auto& path : names) {
+      for (const bool is_new : {false, true}) {
+        CAPTURE(path);
+        CAPTURE(is_new);
+        auto bytes = read_file(path).value();
+        if (bytes.empty()) continue;
+        bytes[bytes.size() / 3] = static_cast<char>(bytes[bytes.size() / 3] ^ 0x41);
+        REQUIRE(write_file(path, bytes));
+        if (is_new) {
+          REQUIRE(store->put(job(number, "words of number " + std::to_string(number))));
+          number += 1;
+        } else {
+          REQUIRE(store->forget("job-" + std::to_string(number % 250)));
+        }
+        const auto index = open_index(*store, embedder, {.folder = folder.path("v")}).value();
+        REQUIRE(index->refresh());
+        const auto texts = store->texts(0, 1000).value();
+        for (const auto& kept : texts) {
+          CHECK(near(index->nearest(kept.text, 1)->front().score, 1, 1e-6, 0));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("files of another store, or of a store that was put back, are not used") {
+  const Scratch folder;
+  const auto path = folder.path("h.db");
+  const auto copy = folder.path("copy.db");
+  {
+    const auto store = open_or_fail("sqlite:" + path);
+    REQUIRE(store->put(job(1, "one a")));
+    REQUIRE(store->flush());
+    std::filesystem::copy_file(path, copy);
+    REQUIRE(store->put(job(2, "two b")));
+    open_refreshed(*store, sparse(), folder.path("v"));
+    REQUIRE(store->flush());
+  }
+  std::filesystem::rename(copy, path);
+  const auto store = open_or_fail("sqlite:" + path);
+  REQUIRE(store->put(job(3, "nine c")));  // gets the number that "two b" had
+  const auto index = open_refreshed(*store, sparse(), folder.path("v"));
+  CHECK(index->nearest("two b", 3)->empty());
+  CHECK(near(index->nearest("nine c", 1)->front().score, 1, 1e-12, 0));
+
+  const auto other = open_or_fail("sqlite:" + folder.path("other.db"));
+  CHECK(open_refreshed(*other, sparse(), folder.path("v"))->nearest("one a", 3)->empty());
+}
+
+TEST_CASE("a store that was put back is noticed by what it has forgotten") {
+  const Scratch folder;
+  const auto path = folder.path("h.db");
+  const auto copy = folder.path("copy.db");
+  for (const bool last : {false, true}) {
+    CAPTURE(last);
+    const std::string gone = last ? "job-2" : "job-1";
+    {
+      const auto store = open_or_fail("sqlite:" + path);
+      REQUIRE(store->put(job(1, "one a")));
+      REQUIRE(store->put(job(2, "two b")));
+      REQUIRE(store->flush());
+      std::filesystem::copy_file(path, copy);
+      open_refreshed(*store, sparse(), folder.path("v"));
+      REQUIRE(store->forget(gone));
+      open_refreshed(*store, sparse(), folder.path("v"));
+      REQUIRE(store->flush());
+    }
+    std::filesystem::rename(copy, path);
+    {
+      const auto store = open_or_fail("sqlite:" + path);
+      for (const std::string text : {"one a", "two b"}) {
+        const auto found =
+            open_refreshed(*store, sparse(), folder.path("v"))->nearest(text, 1).value();
+        REQUIRE(found.size() == 1);
+        CHECK(near(found.front().score, 1, 1e-12, 0));
+      }
+      REQUIRE(store->forget(last ? "job-1" : "job-2"));  // by the number that the other one had
+      const auto index = open_refreshed(*store, sparse(), folder.path("v"));
+      CHECK(index->nearest(last ? "one a" : "two b", 3)->empty());
+      CHECK(index->nearest(last ? "two b" : "one a", 3)->size() == 1);
+    }
+    std::filesystem::remove(path);
+  }
+}
+
+TEST_CASE("a text that is forgotten while it is embedded does not come back") {
+  const Scratch folder;
+  const auto store = open_or_fail("sqlite:" + folder.path("h.db"));
+  REQUIRE(store->put(job(1, "abc")));
+  open_refreshed(*store, dense(), folder.path("v"));
+  REQUIRE(store->put(job(2, "def")));
+  REQUIRE(store->put(job(3, "ghi")));
+  Embedder slow = dense();
+  bool first = true;
+  slow.embed = [&](std::span<const std::string> texts) -> Result<DenseVectors> {
+    if (std::exchange(first, false)) {
+      REQUIRE(store->forget("job-2"));
+      Embedder down = dense();
+      down.embed = [](std::span<const std::string>) -> Result<DenseVectors> {
+        return fail(ErrorCode::unavailable, "no server");
+      };
+      const auto other = open_index(*store, down, {.folder = folder.path("v")}).value();
+      CHECK_FALSE(other->refresh());
+    }
+    return dense().embed(texts);
+  };
+  const auto index = open_refreshed(*store, slow, folder.path("v"));
+  CHECK(index->rows() == 2);
+  const auto found = index->nearest("def", 3).value();
+  CHECK(std::ranges::none_of(found, [](const SimilarText& each) { return each.text_id == 2; }));
+}
+
+TEST_CASE("vectors of another length are refused and not kept") {
+  const auto store = open_or_fail("memory");
+  std::size_t length = dimensions;
+  Embedder changes = dense();
+  changes.embed = [&](std::span<const std::string> texts) -> Result<DenseVectors> {
+    auto made = dense().embed(texts).value();
+    for (auto& vector : made) vector.resize(length);
+    return made;
+  };
+  const auto index = open_refreshed(*store, changes, "");
+  CHECK(index->nearest("x", 3)->empty());
+  REQUIRE(store->put(job(1, "abc")));
+  REQUIRE(index->refresh());
+  REQUIRE(store->put(job(2, "abd")));
+  length = dimensions / 2;
+  CHECK(index->refresh().error().code == ErrorCode::bad_reply);
+  CHECK(index->rows() == 1);
+  CHECK(store->vectors("fake/1", 1, 1)->empty());
+  length = dimensions;
+  CHECK(index->refresh());
+  CHECK(index->rows() == 2);
+  REQUIRE(store->put(job(3, "abe")));  // one that was kept by an earlier version
+  REQUIRE(store->put_vectors("fake/1", std::vector<StoredVector>{{3, {1, 0}}}));
+  CHECK(index->refresh());
+  CHECK(index->rows() == 3);
+}
+
+TEST_CASE("a damaged end of a row is noticed when the row is wiped") {
+  const Scratch folder;
+  const auto store = open_or_fail("sqlite:" + folder.path("h.db"));
+  fill(*store, 100);
+  open_refreshed(*store, sparse(), folder.path("v"));
+  const auto path = [&] {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path("v")))
+      if (entry.path().filename() == "row-ends") return entry.path().string();
+    return std::string();
+  }();
+  for (std::size_t byte = 0; byte < 16; ++byte) {
+    CAPTURE(byte);
+    auto bytes = read_file(path).value();
+    const std::size_t row = 3 * byte + 1;  // its begin, then its end
+    bytes[(row - 1) * 8 + byte] = static_cast<char>(bytes[(row - 1) * 8 + byte] ^ 0x81);
+    REQUIRE(write_file(path, bytes));
+    const auto texts = store->texts(0, 100).value();
+    const auto jobs = store->list({.text_id = texts[row].id}).value();
+    for (const auto& each : jobs) REQUIRE(store->forget(each.id));
+    const auto index = open_index(*store, sparse(), {.folder = folder.path("v")}).value();
+    REQUIRE(index->refresh());
+    const auto kept = store->texts(0, 100).value();
+    for (const auto& text : kept)
+      CHECK(near(index->nearest(text.text, 1)->front().score, 1, 1e-9, 0));
+  }
+}
+
+TEST_CASE("after any write that fails the index goes on") {
+  for (const auto& embedder : {sparse(), dense()}) {
+    int failed = 0;
+    for (int call = 0; failed == call; ++call) {
+      CAPTURE(embedder.name);
+      CAPTURE(call);
+      const Scratch folder;
+      const auto store = open_or_fail("sqlite:" + folder.path("h.db"));
+      fill(*store, 20);
+      const auto index = open_refreshed(*store, embedder, folder.path("v"));
+      REQUIRE(store->put(job(30, "words that nobody wrote before")));
+      REQUIRE(store->forget("job-3"));
+      writes_until_full = call;
+      const auto done = index->refresh();
+      writes_until_full.reset();
+      if (!done) ++failed;
+      REQUIRE(store->put(job(31, "and these are others that nobody wrote")));
+      REQUIRE(index->refresh());
+      CHECK(index->verify());
+      const auto texts = store->texts(0, 100).value();
+      for (const auto& text : texts)
+        CHECK(near(index->nearest(text.text, 1)->front().score, 1, 1e-6, 0));
+    }
+    MESSAGE(embedder.name, ": each of ", failed, " writes failed once");
+    CHECK(failed > 4);
+  }
+}
+
+}  // namespace
+}  // namespace schedmate::store
