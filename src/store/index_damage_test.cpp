@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <optional>
@@ -21,6 +22,7 @@ std::optional<int> writes_until_full;  ///< calls of pwrite in this program
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): the library's are reserved
 extern "C" ssize_t pwrite(int file, const void* bytes, std::size_t size, off_t offset) {
   if (writes_until_full && (*writes_until_full)-- == 0) {
     errno = ENOSPC;
