@@ -125,9 +125,12 @@ def by_mode(site, daemon):
 
 
 def all_of_it(daemon, trace):
-    site = Site(daemon, trace, 20, SETTINGS.format("act").replace("600", "60"))  # what has ended is shown for a quarter of an hour of it
+    slow = Site(daemon, trace, 20, SETTINGS.format("act").replace("600", "60"))  # what has ended is live for a quarter of an hour of it
+    each = slow.begin()
+    who_may(slow)
+    slow.end(each)
+    site = Site(daemon, trace, 20, SETTINGS.format("act"))
     each = site.begin()
-    who_may(site)
     cancelled(site)
     repeated(site)
     misused(site)
