@@ -136,6 +136,8 @@ def main():
     options = parser.parse_args()
     if os.geteuid() != 0:
         raise SystemExit("waits: needs root, to be several users")
+    if not (options.build / "schedmated").exists():
+        raise SystemExit(f"waits: {options.build}/schedmated is missing: run make build first")
     print(f"{'what, ms':48} {'asked':>8} {'p99':>8} {'p50':>8} {'alone, p99':>10}")
     tails(options.build)
     answers_beside_a_hanging_model([options.build / "schedmated", options.build / "schedmate-reader", TRACE])

@@ -44,6 +44,21 @@ using testing::open_refreshed;
 using testing::Scratch;
 using testing::sparse;
 
+std::vector<std::string> files_in(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) names.push_back(entry.path());
+  }
+  return names;
+}
+
+/// Some bits of the byte.
+void flip(const std::string& path, std::size_t at) {
+  auto bytes = read_file(path).value();
+  bytes.at(at) = static_cast<char>(bytes.at(at) ^ 0xC1);
+  REQUIRE(write_file(path, bytes));
+}
+
 TEST_CASE("damaged files are made again, whichever it is and however it is damaged") {
   for (const auto& embedder : {sparse(), dense()}) {
     const Scratch folder;
@@ -51,21 +66,16 @@ TEST_CASE("damaged files are made again, whichever it is and however it is damag
     fill(*store, 300);
     const auto query = store->texts(0, 1)->front().text;
     const auto good = open_refreshed(*store, embedder, folder.path("v"))->nearest(query, 3).value();
-    std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path("v"))) {
-      if (entry.is_regular_file()) names.push_back(entry.path());
-    }
-    for (const auto& path : names) {
+    for (const auto& path : files_in(folder.path("v"))) {
       for (const bool cut : {false, true}) {
         CAPTURE(path);
         CAPTURE(cut);
-        auto bytes = read_file(path).value();
-        if (bytes.empty()) continue;
+        const auto size = std::filesystem::file_size(path);
+        if (size == 0) continue;
         if (cut) {
-          std::filesystem::resize_file(path, bytes.size() / 2);
+          std::filesystem::resize_file(path, size / 2);
         } else {
-          bytes[bytes.size() / 3] = static_cast<char>(bytes[bytes.size() / 3] ^ 0x41);
-          REQUIRE(write_file(path, bytes));
+          flip(path, size / 3);
         }
         CHECK(open_refreshed(*store, embedder, folder.path("v"))->nearest(query, 3).value() ==
               good);
@@ -80,19 +90,14 @@ TEST_CASE("what is new is added to damaged files, and what is gone leaves them")
     const auto store = open_or_fail("sqlite:" + folder.path("h.db"));
     fill(*store, 300);
     open_refreshed(*store, embedder, folder.path("v"));
-    std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path("v"))) {
-      if (entry.is_regular_file()) names.push_back(entry.path());
-    }
     int number = 1000;
-    for (const auto& path : names) {
+    for (const auto& path : files_in(folder.path("v"))) {
       for (const bool is_new : {false, true}) {
         CAPTURE(path);
         CAPTURE(is_new);
-        auto bytes = read_file(path).value();
-        if (bytes.empty()) continue;
-        bytes[bytes.size() / 3] = static_cast<char>(bytes[bytes.size() / 3] ^ 0x41);
-        REQUIRE(write_file(path, bytes));
+        const auto size = std::filesystem::file_size(path);
+        if (size == 0) continue;
+        flip(path, size / 3);
         if (is_new) {
           REQUIRE(store->put(job(number, "words of number " + std::to_string(number))));
           number += 1;
@@ -229,17 +234,13 @@ TEST_CASE("a damaged end of a row is noticed when the row is wiped") {
   const auto store = open_or_fail("sqlite:" + folder.path("h.db"));
   fill(*store, 100);
   open_refreshed(*store, sparse(), folder.path("v"));
-  const auto path = [&] {
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path("v")))
-      if (entry.path().filename() == "row-ends") return entry.path().string();
-    return std::string();
-  }();
+  const auto files = files_in(folder.path("v"));
+  const auto path = *std::ranges::find_if(
+      files, [](const std::string& each) { return each.ends_with("/row-ends"); });
   for (std::size_t byte = 0; byte < 16; ++byte) {
     CAPTURE(byte);
-    auto bytes = read_file(path).value();
     const std::size_t row = 3 * byte + 1;  // its begin, then its end
-    bytes[(row - 1) * 8 + byte] = static_cast<char>(bytes[(row - 1) * 8 + byte] ^ 0x81);
-    REQUIRE(write_file(path, bytes));
+    flip(path, (row - 1) * 8 + byte);
     const auto texts = store->texts(0, 100).value();
     const auto jobs = store->list({.text_id = texts[row].id}).value();
     for (const auto& each : jobs) REQUIRE(store->forget(each.id));

@@ -22,7 +22,7 @@ struct Place {
   std::function<void(std::chrono::milliseconds)> pass;
 };
 
-QueueOptions short_options(std::chrono::milliseconds lease) {
+QueueOptions bounded_options(std::chrono::milliseconds lease) {
   QueueOptions options;
   options.lease = lease;
   options.most_deliveries = 3;
@@ -38,7 +38,7 @@ void on_every_queue(std::chrono::milliseconds lease,
   for (const QueueRow& row : queue_rows()) {
     const std::string name(row.name);
     CAPTURE(name);
-    QueueOptions options = short_options(lease);
+    QueueOptions options = bounded_options(lease);
     if (name == "memory") {
       auto now = std::make_shared<std::atomic<std::int64_t>>(0);
       options.clock.now = [now] { return std::chrono::nanoseconds(now->load()); };

@@ -23,6 +23,7 @@ inline constexpr Connector::Deadline soon{3000};
 /// The connector may be started again.
 struct RayHouse {
   std::int64_t now_s = 1'795'714'411;
+  Clock time = settings::machine_clock();  ///< of deadlines and pauses
   Scratch folder;
   FakeRay ray;
   ray_live::Options options;
@@ -37,7 +38,7 @@ struct RayHouse {
     return made;
   }
   [[nodiscard]] Clock clock() {
-    Clock made = settings::machine_clock();
+    Clock made = time;
     made.wall = [this] { return at(now_s); };
     return made;
   }
