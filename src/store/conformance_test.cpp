@@ -416,6 +416,7 @@ TEST_CASE("several threads write and read at once, and nothing is lost") {
 
 TEST_CASE("a store is named by kind and place") {
   CHECK(open_store("sqlit:x").error().message.find("nearest: sqlite") != std::string::npos);
+  CHECK(open_store("127.0.0.1:1").error().message.contains("write sqlite:PATH or redis:HOST:PORT"));
   CHECK(open_store("memory:x").error().code == ErrorCode::invalid);
   CHECK(open_store("sqlite").error().code == ErrorCode::invalid);
 }

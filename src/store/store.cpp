@@ -37,7 +37,8 @@ Result<std::unique_ptr<Store>> open_store(std::string_view spec, const StoreOpti
   if (row == rows.end()) {
     std::vector<std::string_view> names;
     for (const StoreRow& each : rows) names.push_back(each.name);
-    return fail(ErrorCode::not_found, unknown_name("store", kind, names));
+    return fail(ErrorCode::not_found,
+                unknown_name("store", kind, names) + "; write sqlite:PATH or redis:HOST:PORT");
   }
   const std::string where(spec.substr(std::min(colon + 1, spec.size())));
   return openers[static_cast<std::size_t>(row - rows.begin())](where, options);

@@ -65,7 +65,8 @@ Result<std::unique_ptr<Queue>> open_queue(std::string_view spec, const QueueOpti
   if (row == rows.end()) {
     std::vector<std::string_view> names;
     for (const QueueRow& each : rows) names.push_back(each.name);
-    return fail(ErrorCode::not_found, unknown_name("queue", kind, names));
+    return fail(ErrorCode::not_found,
+                unknown_name("queue", kind, names) + "; write redis:HOST:PORT");
   }
   const std::string where = place->substr(std::min(colon + 1, place->size()));
   return openers.at(static_cast<std::size_t>(row - rows.begin()))(where, options);

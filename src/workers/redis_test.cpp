@@ -140,6 +140,7 @@ TEST_CASE("passwords and names come from the environment; what an address may no
   CHECK(open_queue("rediss://h", known).error().code == ErrorCode::unsupported);
   CHECK(open_queue("redis://h/3", known).error().code == ErrorCode::invalid);
   CHECK(open_queue("rabbit:h", known).error().code == ErrorCode::not_found);
+  CHECK(open_queue("127.0.0.1:1", known).error().message.contains("write redis:HOST:PORT"));
 }
 
 struct Use {
