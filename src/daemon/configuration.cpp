@@ -15,6 +15,7 @@
 #include "base/text.hpp"
 #include "llm/http.hpp"
 #include "probe/request.hpp"
+#include "reader/client.hpp"
 #include "replay/cluster.hpp"
 #include "service/models.hpp"
 
@@ -284,6 +285,9 @@ http::ServerOptions doors(const Settings& settings) {
   made.access.operators = settings.names("access.operators");
   made.access.viewers = settings.names("access.viewers");
   made.access.viewers_see_all = settings.text("access.viewers_see") == "all";
+  const std::chrono::seconds reading(settings.whole("reader.deadline_s"));
+  made.times.answer =
+      std::max<std::chrono::milliseconds>(made.times.answer, reading + 2 * reader::answer_slack);
   return made;
 }
 

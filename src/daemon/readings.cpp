@@ -99,7 +99,9 @@ Readings::Readings(const std::string& socket, const settings::Session& session,
         .clock = session.clock,
         .report = report});
   if (socket.empty()) return;
-  reader::ClientOptions options{.socket = socket, .clock = session.clock};
+  const std::chrono::seconds deadline(session.settings.whole("reader.deadline_s"));
+  reader::ClientOptions options{
+      .socket = socket, .deadline = deadline + reader::answer_slack, .clock = session.clock};
   if (service::uses_models(session.settings)) {
     models_ = std::make_unique<ModelDesk>(session);
     options.model = [this](reader::Question question, std::function<void(std::string)> give) {

@@ -23,6 +23,9 @@ namespace schedmate::reader {
 /// (src/llm/remote.hpp), by any thread. The client's thread asks, and is not to be held up.
 using AskModel = std::function<void(Question question, std::function<void(std::string)> give)>;
 
+/// How much longer than the reader itself a client of it waits: setting reader.deadline_s and this.
+inline constexpr std::chrono::seconds answer_slack{5};
+
 struct ClientOptions {
   std::string socket{};
   std::size_t most_asked = 128;  ///< without an answer at a time

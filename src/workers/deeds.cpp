@@ -70,8 +70,9 @@ Deed with_own_rights(const settings::Session& session) {
 }
 
 Deed through_reader(const settings::Session& session, const std::string& socket) {
-  const auto client = std::make_shared<reader::Client>(
-      reader::ClientOptions{.socket = socket, .clock = session.clock});
+  const std::chrono::seconds deadline(session.settings.whole("reader.deadline_s"));
+  const auto client = std::make_shared<reader::Client>(reader::ClientOptions{
+      .socket = socket, .deadline = deadline + reader::answer_slack, .clock = session.clock});
   return [&session, client](const reader::Request& request) {
     return reader::without_secrets(request.what == What::advise
                                        ? advise_through(*client, session, request)
