@@ -269,10 +269,8 @@ def budgets(programs):
 
 
 def beside_a_flood(house, lab):
-    """Whether all else is answered while those of the flood that ask a model wait for it: they have its answers afterwards. No reading
-    waits longer than 25 s, which a busy machine may need for the rest."""
+    """All else is answered while those of a flood that ask a model wait for it; they have its answers afterwards."""
     lab.seen.clear()
-    lab.go_on.clear()
     flood = Together(*[lambda n=n: house.asks(ANN, f"slowly-{n}-") for n in range(12)])
     waiting = lambda: [n for n in range(12) if any(f"slowly-{n}-" in text for text in lab.texts())]
     house.wait(lambda: len(waiting()) >= 2, "a model is asked")
@@ -282,14 +280,12 @@ def beside_a_flood(house, lab):
         house.diagnose(user, "CUDA error: out of memory\n")
     expect("another's question is answered beside a flood", house.diagnose(BOB, FAILURE.format("x"))["by"] == "scan/model"
            and is_by_model(house.advise(CAT)))
+    expect("while the flood waits", not any(flood.done[n] for n in first))
     lab.go_on.set()
     statuses, answers = zip(*flood.results())
-    if set(statuses) != {200} or not all(is_by_model(answers[n]) for n in first):
-        return False
+    expect(f"the flood is answered: {statuses}", set(statuses) == {200} and all(is_by_model(answers[n]) for n in first))
     reasons = {degraded(each) for each in answers if not is_by_model(each)}
-    expect(f"all of the flood have an answer, and say why it is without a model: {reasons}",
-           all("no answer from the model lab" in each for each in reasons))
-    return True
+    expect(f"and says why without a model: {reasons}", all("no answer from the model lab" in each for each in reasons))
 
 
 def hangs(programs):
@@ -298,14 +294,14 @@ def hangs(programs):
     house.begin_all("lab")
     expect("it knows the server", is_by_model(house.advise(DAN)))
     lab.hangs = {"slowly"}
-    expect("what needs no model does not wait, the flooder's own neither", any(beside_a_flood(house, lab) for _ in range(5)))
+    beside_a_flood(house, lab)
     lab.go_on.clear()
     lab.hangs = {"messages"}  # for everybody, now
     Together(lambda: house.asks(DAN, "last"))
     house.wait(lambda: any("last" in text for text in lab.texts()), "a model is asked once more")
     house.end_all()
     print("ok: whoever waits for a model does not hold up the end")
-    house = House(programs, lab)
+    house = House(programs, lab, "deadline_s = 1\n", deadline_s=1800)
     house.begin_all("lab")
     answers = Together(lambda: house.advise(CAT), lambda: house.advise(DAN),
                        lambda: house.diagnose(BOB, "CUDA error: out of memory\n")).results()

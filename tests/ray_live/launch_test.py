@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ray_launch.py PROGRAM: what runs a job on its node (schedmate_launch.py), without a Ray: how jobs end, and that nothing outlives them."""
+"""launch_test.py PROGRAM: what runs a job on its node (schedmate_launch.py), without a Ray: how jobs end, and that nothing outlives them."""
 import os
 import shutil
 import signal
@@ -35,28 +35,29 @@ def run(command, *words):
     return program.returncode, said, mark
 
 
-def left(tag, within=60):
-    """Processes whose command line has the tag, once there are none or the time is over."""
-    until = time.monotonic() + within
-    while True:
-        found = []
-        for pid in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                with open(f"/proc/{pid}/cmdline", "rb") as file:
-                    words = file.read().split(b"\0")
-                with open(f"/proc/{pid}/stat") as file:
-                    is_zombie = ") Z" in file.read()
-            except OSError:
-                continue
-            if tag.encode() in words and words[0].endswith(b"sleep") and not is_zombie:
-                found.append(int(pid))
-        if not found or time.monotonic() > until:
-            return found
-        time.sleep(0.05)
+def sleeping(tag):
+    """Processes whose command line has the tag."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                words = file.read().split(b"\0")
+            with open(f"/proc/{pid}/stat") as file:
+                is_zombie = ") Z" in file.read()
+        except OSError:
+            continue
+        if tag.encode() in words and words[0].endswith(b"sleep") and not is_zombie:
+            found.append(int(pid))
+    return found
 
 
 def wait_until_there(tag, count):
-    Site.wait(lambda: len(left(tag, 0)) == count, f"{count} processes sleep {tag}")
+    Site.wait(lambda: len(sleeping(tag)) == count, f"{count} processes sleep {tag}")
+
+
+def expect_gone(tag, what):
+    Site.wait(lambda: not sleeping(tag), what)
+    print("ok:", what)
 
 
 code, said, mark = run("echo $CUDA_VISIBLE_DEVICES $SCHEDMATE_NODE $SCHEDMATE_JOB $SCHEDMATE_RUN; pwd; exit 3", "--node", "w1=0,2", "--job",
@@ -65,7 +66,7 @@ expect("GPUs, node, job and folder are as asked", said == f"0,2 w1 7 {mark}\n{os
 expect("its code is the job's", code == 3)
 expect("a signal is the job's", run("kill -SEGV $$")[0] == -signal.SIGSEGV)
 expect("a job that is too late never runs", run("echo ran", "--start-by", "5")[:2] == (75, "schedmate: too late: it may have been started elsewhere since\n"))
-code, said, _ = run("echo ran", "--start-by", str(int(time.time()) + 60), "--output", "out", "--dir", folder)
+code, said, _ = run("echo ran", "--start-by", str(int(time.time()) + 600), "--output", "out", "--dir", folder)  # clock: it is given ten minutes
 expect("output goes to its file", said == "" and open(f"{folder}/out").read() == "ran\n")
 run("echo again", "--output", "out", "--dir", folder)
 expect("a second attempt appends", open(f"{folder}/out").read() == "ran\nagain\n")
@@ -88,31 +89,35 @@ expect("a folder that is not there is told", run("true", "--dir", "/nowhere")[0]
 MANY = "sleep {0} & setsid sleep {0} & (setsid sh -c 'sleep {0} & sleep {0}' &) ; sleep {0}"
 tags = [f"{number}.{os.getpid()}" for number in range(1001, 1008)]  # this run's
 code, said, _ = run(MANY.format(tags[0]).replace(f"; sleep {tags[0]}", "; sleep 0.3"))
-expect("a job that ends leaves nothing that it has started", code == 0 and not left(tags[0]))
+expect("a job ends well", code == 0)
+expect_gone(tags[0], "it leaves nothing that it has started")
 code, said, _ = run(MANY.format(tags[1]), "--limit", "1")
-expect("a limit ends all of it", code == 124 and "limit of 1 s" in said and not left(tags[1]))
+expect("a limit ends it", code == 124 and "limit of 1 s" in said)
+expect_gone(tags[1], "and all of it")
 
 
-def ended_by(number, tag, command=MANY, count=5):
+def ended_by(number, tag, what, command=MANY, count=5):
     _, program = begin(command.format(tag))
     wait_until_there(tag, count)
     os.kill(program.pid, number)
     program.communicate(timeout=60)
-    return program.returncode, left(tag)
+    expect_gone(tag, what)
+    return program.returncode
 
 
-expect("a stop ends all of it", ended_by(signal.SIGTERM, tags[2]) == (-signal.SIGTERM, []))
-expect("a job that does not heed a stop ends, too", ended_by(signal.SIGTERM, tags[3], "trap '' TERM; sleep {0} & sleep {0}", 2)[1] == [])
-expect("SIGKILL of what runs it ends all of it", ended_by(signal.SIGKILL, tags[4]) == (-signal.SIGKILL, []))
+expect("a stop is a job's end", ended_by(signal.SIGTERM, tags[2], "a stop ends all of it") == -signal.SIGTERM)
+ended_by(signal.SIGTERM, tags[3], "a job that does not heed a stop ends, too", "trap '' TERM; sleep {0} & sleep {0}", 2)
+expect("SIGKILL of what runs it is seen",
+       ended_by(signal.SIGKILL, tags[4], "SIGKILL of what runs it ends all of it") == -signal.SIGKILL)
 
 # Two nodes of one job, on one machine: the end of one is not the end of the other.
 second = begin_rank("1", f"sleep {tags[6]}")
 wait_until_there(tags[6], 1)
 expect("the first node ends well", begin_rank("0", "true").wait(timeout=60) == 0)
-expect("the second node runs on", len(left(tags[6], 0)) == 1)
+expect("the second node runs on", len(sleeping(tags[6])) == 1)
 second.terminate()
 second.wait(timeout=60)
-expect("until it is stopped", left(tags[6]) == [])
+expect_gone(tags[6], "until it is stopped")
 
 package = os.path.join(folder, "_ray_pkg_sm_x_1_1")
 os.mkdir(package)
@@ -127,4 +132,4 @@ watcher = begin_process([sys.executable, "-c", "import subprocess, sys; subproce
 wait_until_there(tag, 5)
 watcher.kill()
 watcher.wait()
-expect("a job whose watcher is gone ends", left(tag) == [])
+expect_gone(tag, "a job whose watcher is gone ends")
