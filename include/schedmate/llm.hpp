@@ -58,10 +58,10 @@ struct ChatReply {
 };
 
 /// Waits for the answer; threads may call it at once. Errors: timeout (no answer within the
-/// patience), unavailable (no connection, 429, 5xx, circuit open), refused (401, 403, redirect,
-/// budget spent, TLS), not_found (404, no recording of this request), bad_reply (no JSON, no UTF-8,
-/// too large, wrong type), conflict (the prompt does not fit the server's context), unsupported
-/// (the server cannot take the schema), invalid (other 4xx).
+/// patience), unavailable (no connection, 429, 5xx, circuit open, tokens that cannot be recorded),
+/// refused (401, 403, redirect, budget spent, TLS), not_found (404, no recording of this request),
+/// bad_reply (no JSON, no UTF-8, too large, wrong type), conflict (the prompt does not fit the
+/// server's context), unsupported (the server cannot take the schema), invalid (other 4xx).
 using Chat = std::function<Result<ChatReply>(const ChatRequest&)>;
 
 /// What the calls of one process cost. Safe to share between threads.
@@ -95,6 +95,7 @@ class TokenLedger {
   virtual ~TokenLedger() = default;
   /// `day` as 2026-01-31. 0 when nothing was spent. Errors: those of the place where it is kept.
   virtual Result<std::int64_t> spent(std::string_view day, std::string_view user) = 0;
+  /// Where it fails, the tokens count as long as the ledger lives.
   virtual Result<void> add(std::string_view day, std::string_view user, std::int64_t tokens) = 0;
 };
 /// Ends with the process.

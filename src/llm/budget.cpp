@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,32 +33,39 @@ class MemoryLedger : public TokenLedger {
   std::map<std::pair<std::string, std::string>, std::int64_t> sums_;
 };
 
-/// Lines "TOKENS USER", one per request, each appended in one write.
+/// Of lines "TOKENS USER"; one without its end is torn.
+std::int64_t sum_of(std::string_view lines, std::string_view user) {
+  std::int64_t sum = 0;
+  for (const std::string_view line : split(lines.substr(0, lines.rfind('\n') + 1), '\n')) {
+    const std::size_t blank = std::min(line.find(' '), line.size());
+    const auto tokens = parse_number<std::int64_t>(line.substr(0, blank));
+    if (tokens && blank < line.size() && line.substr(blank + 1) == user) sum += *tokens;
+  }
+  return sum;
+}
+
+/// A file of such lines for each day. What cannot be written is kept here and counts as well.
 class FileLedger : public TokenLedger {
  public:
   explicit FileLedger(std::string folder) : folder_(std::move(folder)) {}
 
   Result<std::int64_t> spent(std::string_view day, std::string_view user) override {
     const std::string path = path_of(day);
-    if (::access(path.c_str(), F_OK) != 0) return 0;
-    const auto text = read_file(path);
-    if (!text) return tl::unexpected(text.error());
-    std::int64_t sum = 0;
-    for (const std::string_view line : split(*text, '\n')) {
-      const std::size_t blank = std::min(line.find(' '), line.size());
-      const auto tokens = parse_number<std::int64_t>(line.substr(0, blank));
-      if (tokens && blank < line.size() && line.substr(blank + 1) == user) sum += *tokens;
-    }
-    return sum;
+    const std::lock_guard lock(mutex_);
+    const std::int64_t kept = sum_of(unwritten_[path], user);
+    if (::access(path.c_str(), F_OK) != 0) return kept;
+    return read_file(path).map([&](const std::string& text) { return kept + sum_of(text, user); });
   }
 
   Result<void> add(std::string_view day, std::string_view user, std::int64_t tokens) override {
     const std::string path = path_of(day);
-    const auto file = open_own_file(path, O_WRONLY | O_APPEND);
     const std::string line = fmt::format("{} {}\n", tokens, user);
-    if (file &&
-        ::write(file->number(), line.data(), line.size()) == static_cast<ssize_t>(line.size()))
-      return {};
+    const std::lock_guard lock(mutex_);
+    std::string& lines = unwritten_[path].append(line);
+    const auto file = open_own_file(path, O_RDWR | O_APPEND);
+    if (file) lines.erase(0, llm::append_lines(file->number(), lines));
+    if (lines.empty()) return {};
+    if (tokens == 0) lines.erase(lines.size() - line.size());
     return fail(ErrorCode::unavailable,
                 path + ": cannot record the tokens used; check the state directory");
   }
@@ -73,6 +79,8 @@ class FileLedger : public TokenLedger {
     return fmt::format("{}/tokens-{}", folder_, name);
   }
   std::string folder_;
+  std::mutex mutex_;
+  std::map<std::string, std::string> unwritten_;  ///< lines, by file
 };
 
 /// A name that is no user's, for the sum over all of them.
@@ -82,7 +90,8 @@ struct TokenAllowance {
   std::shared_ptr<TokenLedger> ledger;
   std::int64_t of_day = 0, of_user = 0;
 
-  [[nodiscard]] Result<void> check(const std::string& day, const std::string& user) const {
+  /// Records that a request begins: what cannot be recorded is not sent.
+  [[nodiscard]] Result<void> begin(const std::string& day, const std::string& user) const {
     const auto all = ledger->spent(day, everybody);
     if (!all) return tl::unexpected(all.error());
     if (*all >= of_day) {
@@ -97,13 +106,14 @@ struct TokenAllowance {
                                                   "up; tokens_per_user sets the limit",
                                                   of_user, llm::quotable(user, 40)));
     }
-    return {};
+    return ledger->add(day, user, 0);
   }
 
-  [[nodiscard]] Result<void> pay(const std::string& day, const std::string& user,
-                                 std::int64_t tokens) const {
-    const auto done = ledger->add(day, everybody, tokens);
-    return done ? ledger->add(day, user, tokens) : done;
+  /// The answer is there and paid for: where this cannot be recorded, it is the next request that
+  /// is not sent.
+  void pay(const std::string& day, const std::string& user, std::int64_t tokens) const {
+    static_cast<void>(ledger->add(day, everybody, tokens));
+    static_cast<void>(ledger->add(day, user, tokens));
   }
 };
 
@@ -145,12 +155,9 @@ Chat llm::with_budget(Chat chat, const ChatSettings& settings, const ChatService
           usual = services.user](const ChatRequest& request) -> Result<ChatReply> {
     const std::string day = day_of(clock);
     const std::string user = word_of(request.payer.empty() ? usual : request.payer);
-    if (const auto open = allowance.check(day, user); !open) return tl::unexpected(open.error());
+    if (const auto begun = allowance.begin(day, user); !begun) return tl::unexpected(begun.error());
     auto reply = chat(request);
-    if (!reply) return reply;
-    if (const auto paid = allowance.pay(day, user, cost_of(request, *reply)); !paid) {
-      return tl::unexpected(paid.error());
-    }
+    if (reply) allowance.pay(day, user, cost_of(request, *reply));
     return reply;
   };
 }

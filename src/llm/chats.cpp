@@ -109,9 +109,7 @@ Result<void> need_recording(const ChatSettings& settings) {
 
 Result<Chat> open_record(const ChatSettings& settings, const ChatServices& services) {
   if (const auto named = need_recording(settings); !named) return tl::unexpected(named.error());
-  return open_openai(settings, services).map([&](Chat chat) {
-    return llm::with_recording(std::move(chat), settings.recording);
-  });
+  return open_openai(settings, services);
 }
 
 Result<Chat> open_replay(const ChatSettings& settings, const ChatServices&) {
@@ -155,12 +153,13 @@ Result<Chat> open_chat(const ChatSettings& settings, const ChatServices& service
     if (row.kind.name != settings.kind) continue;
     auto opened = row.open(settings, services);
     if (!opened) return opened;
-    // From the inside out: what is redacted is what is recorded, paid for and sent.
+    // From the inside out: what is redacted is what is sent, paid for and then recorded.
     Chat chat = llm::with_breaker(*std::move(opened), settings, services.clock);
     chat = llm::with_limit(std::move(chat), settings.at_once);
     chat = llm::with_meter(std::move(chat), services.meter);
     // What was recorded has been paid for.
     if (settings.kind != "replay") chat = llm::with_budget(std::move(chat), settings, services);
+    if (settings.kind == "record") chat = llm::with_recording(std::move(chat), settings.recording);
     chat = llm::with_canary(std::move(chat), services.meter);
     chat = llm::with_redaction(std::move(chat), services.redact);
     return [chat = std::move(chat), deadline = settings.deadline](const ChatRequest& request) {

@@ -33,7 +33,7 @@ using Exchange = std::function<tl::expected<ChatReply, Failure>(const ChatReques
 /// After `breaker_failures` failures of the server in a row nothing is sent for `breaker_rest`;
 /// then one request tries. Each payer's are counted by themselves.
 [[nodiscard]] Chat with_breaker(Chat chat, const ChatSettings& settings, Clock clock);
-/// Refuses when the day or the user has used up its tokens.
+/// Refuses when the day or the user has used up its tokens, or they cannot be recorded.
 [[nodiscard]] Chat with_budget(Chat chat, const ChatSettings& settings,
                                const ChatServices& services);
 /// At most `at_once` requests in flight; others wait as long as their patience lasts.
@@ -51,9 +51,13 @@ using Exchange = std::function<tl::expected<ChatReply, Failure>(const ChatReques
 [[nodiscard]] std::string reply_text(const ChatReply& reply);
 [[nodiscard]] Result<ChatReply> read_reply(std::string_view text);
 
-/// exchange_file.cpp: one JSON line per exchange; the file is made with mode 0600.
+/// exchange_file.cpp: one JSON line per exchange; the file is made with mode 0600, and a line that
+/// is torn is skipped.
 [[nodiscard]] Chat with_recording(Chat chat, std::string path);
 [[nodiscard]] Result<Chat> open_recording(const std::string& path);
+/// Ends a last line of the file that is torn, then appends these; the file is open for reading and
+/// appending. Gives the bytes of the lines that are written whole.
+[[nodiscard]] std::size_t append_lines(int file, std::string_view lines);
 
 /// Cut to a length that fits a message; control characters and broken UTF-8 become '?'.
 [[nodiscard]] std::string quotable(std::string_view text, std::size_t most = 200);

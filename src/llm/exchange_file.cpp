@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
+#include "base/descriptor.hpp"
 #include "base/input.hpp"
 #include "base/text.hpp"
 #include "llm/exchange.hpp"
@@ -16,17 +17,32 @@ namespace {
 
 using Json = nlohmann::json;
 
-Result<void> append_line(const std::string& path, const std::string& line) {
-  const int file =
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-  const bool written = file >= 0 && ::fchmod(file, 0600) == 0 &&
-                       ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
-  if (file >= 0) ::close(file);
-  if (written) return {};
+/// How each line begins.
+constexpr std::string_view opening = R"({"request":)";
+
+Result<void> append_exchange(const std::string& path, const std::string& line) {
+  const Descriptor file(
+      ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (file && ::fchmod(file.number(), 0600) == 0 &&
+      append_lines(file.number(), line) == line.size())
+    return {};
   return fail(ErrorCode::unavailable, path + ": the exchange cannot be recorded there");
 }
 
 }  // namespace
+
+std::size_t append_lines(int file, std::string_view lines) {
+  struct stat status{};
+  char last = '\n';
+  if (::fstat(file, &status) == 0 && status.st_size > 0)
+    static_cast<void>(::pread(file, &last, 1, status.st_size - 1));
+  // With a blank, so that the beginning of a user's name is no name.
+  const std::string_view end = last == '\n' ? "" : " \n";
+  const std::string text = fmt::format("{}{}", end, lines);
+  const ssize_t done = ::write(file, text.data(), text.size());
+  if (done <= std::ssize(end)) return 0;
+  return lines.substr(0, static_cast<std::size_t>(done) - end.size()).rfind('\n') + 1;
+}
 
 Chat with_recording(Chat chat, std::string path) {
   return [chat = std::move(chat),
@@ -34,8 +50,8 @@ Chat with_recording(Chat chat, std::string path) {
     auto reply = chat(request);
     if (!reply) return reply;
     const std::string line =
-        fmt::format("{{\"request\":{},\"reply\":{}}}\n", request_text(request), reply_text(*reply));
-    if (const auto kept = append_line(path, line); !kept) {
+        fmt::format("{}{},\"reply\":{}}}\n", opening, request_text(request), reply_text(*reply));
+    if (const auto kept = append_exchange(path, line); !kept) {
       return tl::unexpected(kept.error());
     }
     return reply;
@@ -47,10 +63,13 @@ Result<Chat> open_recording(const std::string& path) {
   if (!text) return tl::unexpected(text.error());
   auto replies = std::make_shared<std::unordered_map<std::string, ChatReply>>();
   int number = 0;
-  for (const std::string_view line : split(*text, '\n')) {
+  for (const std::string_view each : split(*text, '\n')) {
     ++number;
-    if (trim(line).empty()) continue;
+    const std::string_view line = trim(each);
+    if (line.empty()) continue;
     const Json json = Json::parse(line, nullptr, false);
+    const bool is_torn = json.is_discarded() && opening.starts_with(line.substr(0, opening.size()));
+    if (is_torn) continue;
     const bool whole = json.is_object() && json.contains("request") && json.contains("reply");
     const auto request = read_request(whole ? json["request"].dump() : "");
     auto reply = read_reply(whole ? json["reply"].dump() : "");

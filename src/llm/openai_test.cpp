@@ -92,6 +92,19 @@ TEST_CASE("the system text and the tools come first, then the messages in turn")
         std::vector<std::string>{"Task.\n\nTools.", "Question", "thought"});
 }
 
+TEST_CASE("an answer that cannot be recorded is paid for") {
+  const FakeLlm server([](const FakeCall&) { return chat_reply("hello"); });
+  auto settings = settings_for(server);
+  settings.kind = "record";
+  settings.recording = "/nowhere/at/all.jsonl";
+  auto services = test_services();
+  services.ledger = memory_ledger();
+  const auto chat = open_chat(settings, services);
+  REQUIRE(chat);
+  CHECK((*chat)(question()).error().code == ErrorCode::unavailable);
+  CHECK(services.ledger->spent("1970-01-01", "ada").value() == 110);
+}
+
 TEST_CASE("each way to fail has its code") {
   CHECK(code_for(with_status(401)) == ErrorCode::refused);
   CHECK(code_for(with_status(403)) == ErrorCode::refused);

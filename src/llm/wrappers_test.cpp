@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <csignal>
 #include <filesystem>
 
 #include "base/input.hpp"
+#include "base/output.hpp"
+#include "base/own_files.hpp"
 #include "llm/exchange.hpp"
+#include "tests/support/scratch.hpp"
 
 namespace schedmate::llm {
 namespace {
@@ -47,6 +52,26 @@ std::filesystem::path fresh_folder(const char* name) {
   std::filesystem::create_directories(folder);
   return folder;
 }
+
+/// While it is there, files of this process grow to so many bytes at most.
+class SmallDisk {
+ public:
+  explicit SmallDisk(rlim_t bytes) : signal_(::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit little{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &little);
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+  ~SmallDisk() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    ::signal(SIGXFSZ, signal_);
+  }
+
+ private:
+  rlimit before_{};
+  void (*signal_)(int);
+};
 
 }  // namespace
 
@@ -186,6 +211,65 @@ TEST_CASE("a spent budget refuses, for the user and for the day, and outlives th
   CHECK(ask_as("ada", 86'400));
 }
 
+TEST_CASE("tokens that a full disk does not take count in memory, and are written when it does") {
+  const std::string day = "2026-01-31";
+  for (rlim_t room = 0; room < 8; ++room) {  // for "200 ann\n"
+    CAPTURE(room);
+    const testing::Scratch folder;
+    const auto ledger = file_ledger(folder.path());
+    REQUIRE(ledger->add(day, "ann", 100));
+    bool is_written = true;
+    {
+      const SmallDisk disk(8 + room);
+      is_written = ledger->add(day, "ann", 200).has_value();
+    }
+    CHECK_FALSE(is_written);
+    CHECK(ledger->spent(day, "ann").value() == 300);
+    CHECK(file_ledger(folder.path())->spent(day, "ann").value() == 100);
+    REQUIRE(ledger->add(day, "bob", 5));
+    const auto of_another_process = file_ledger(folder.path());
+    CHECK(of_another_process->spent(day, "ann").value() == 300);
+    CHECK(of_another_process->spent(day, "bob").value() == 5);
+    CHECK(of_another_process->spent(day, "an").value() == 0);
+    CHECK(ledger->spent(day, "ann").value() == 300);
+  }
+}
+
+TEST_CASE("what cannot be recorded is not sent, and an answer that has come is given and counts") {
+  const testing::Scratch folder;
+  const auto state = folder.path("state"), away = folder.path("away");
+  ChatSettings settings;
+  settings.tokens_per_user = 50;
+  ChatServices services;
+  services.ledger = file_ledger(state);
+  services.user = "ann";
+  int calls = 0;
+  const auto loses_folder = [&](const ChatRequest&) {
+    ++calls;
+    std::filesystem::rename(state, away);
+    return reply_of("x", 30);
+  };
+  const Chat chat = with_budget(loses_folder, settings, services);
+  const auto code_of_next = [&] {
+    const auto reply = chat(plain_question());
+    return reply ? std::optional<ErrorCode>() : reply.error().code;
+  };
+  CHECK(code_of_next() == ErrorCode::unavailable);
+  CHECK(calls == 0);
+  REQUIRE(make_own_folder(state));
+  CHECK(code_of_next() == std::nullopt);
+  CHECK(calls == 1);
+  CHECK(code_of_next() == ErrorCode::unavailable);
+  CHECK(calls == 1);
+  std::filesystem::rename(away, state);
+  CHECK(code_of_next() == std::nullopt);
+  CHECK(calls == 2);
+  std::filesystem::rename(away, state);
+  CHECK(file_ledger(state)->spent("", "ann").value() == 30);
+  CHECK(code_of_next() == ErrorCode::refused);
+  CHECK(calls == 2);
+}
+
 TEST_CASE("a replay answers what was recorded and nothing else; the file is its owner's") {
   const auto file = (fresh_folder("record") / "chat.jsonl").string();
   const Chat recorded = with_recording(
@@ -202,6 +286,28 @@ TEST_CASE("a replay answers what was recorded and nothing else; the file is its 
   auto other = plain_question("two");
   other.seed = 2;
   CHECK((*replay)(other).error().code == ErrorCode::not_found);
+}
+
+TEST_CASE("a torn line of a recording is skipped and spoils no other") {
+  const testing::Scratch folder;
+  const auto file = folder.path("chat.jsonl");
+  const Chat recorded = with_recording(
+      [](const ChatRequest& request) { return reply_of("to " + request.messages[0].text); }, file);
+  REQUIRE(recorded(plain_question("one")));
+  const auto line = read_file(file).value();
+  for (std::size_t kept = 1; kept < line.size(); ++kept) {
+    CAPTURE(kept);
+    REQUIRE(write_file(file, line.substr(0, kept)));
+    REQUIRE(recorded(plain_question("two")));
+    const auto replay = open_recording(file);
+    REQUIRE(replay);
+    REQUIRE((*replay)(plain_question("two")));
+    CHECK((*replay)(plain_question("one")).has_value() == (kept + 1 == line.size()));
+  }
+  for (const char* const other : {"text", "{}", R"({"request":{}})"}) {
+    REQUIRE(write_file(file, other));
+    CHECK(open_recording(file).error().code == ErrorCode::invalid);
+  }
 }
 
 TEST_CASE("nothing leaves without redaction") {
