@@ -41,6 +41,12 @@ Result<void> add_record(Store& store, const Caller& caller, const JobRecord& rec
   return add_neighbours(store, caller, record, job["advice"]);
 }
 
+/// Whatever is wrong with it, the caller's request is right.
+http::Reply history_error(const Error& error) {
+  return http::error_reply(
+      Error{ErrorCode::unavailable, "the history cannot be read: " + error.message});
+}
+
 }  // namespace
 
 Result<void> add_history(Store& store, const Caller& caller, Document& job) {
@@ -63,10 +69,12 @@ Result<std::optional<Document>> past_job(Store& store, const Caller& caller,
   return job;
 }
 
-Store* Archive::history() {
-  if (!history_)
-    if (auto found = service::find_history(session_); found && *found)
-      history_ = std::move(**found);
+Result<Store*> Archive::history() {
+  if (!history_) {
+    auto found = service::find_history(session_);
+    if (!found) return tl::unexpected(found.error());
+    history_ = *std::move(found);
+  }
   return history_ ? history_->store.get() : nullptr;
 }
 
@@ -78,19 +86,20 @@ void Archive::job(const http::Request& request, const std::shared_ptr<http::Answ
                   Document document) {
   worker_.ask([this, caller = request.caller, answer, document = std::move(document)]() mutable {
     document["facts"] = nullptr;
-    if (Store* const store = history())
-      if (!add_history(*store, caller, document)) history_.reset();  // opened again for the next
+    if (const auto store = history(); store && *store != nullptr)
+      if (!add_history(**store, caller, document)) history_.reset();  // opened again for the next
     (*answer)(http::json_reply(document));
   });
 }
 
 void Archive::past_job(const http::Request& request, const std::shared_ptr<http::Answer>& answer) {
   worker_.ask([this, caller = request.caller, id = request.ids.at(0), answer] {
-    Store* const store = history();
-    Result<std::optional<Document>> job = std::nullopt;
-    if (store != nullptr) job = daemon::past_job(*store, caller, id);
+    const auto job = history().and_then([&](Store* store) {
+      if (store == nullptr) return Result<std::optional<Document>>(std::nullopt);
+      return daemon::past_job(*store, caller, id);
+    });
     if (!job) history_.reset();
-    (*answer)(!job   ? http::error_reply(job.error())
+    (*answer)(!job   ? history_error(job.error())
               : *job ? http::json_reply(**job)
                      : not_found(fmt::format("no job {}", id)));
   });

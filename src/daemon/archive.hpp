@@ -28,12 +28,13 @@ class Archive {
   /// Of route `job`: `document` with the job's facts, its advice and the past runs behind it.
   void job(const http::Request& request, const std::shared_ptr<http::Answer>& answer,
            Document document);
-  /// Of route `job`, for one that the daemon does not follow: what the history has of it.
+  /// Of route `job`, for one that the daemon does not follow: what the history has of it. 503 where
+  /// it cannot be read.
   void past_job(const http::Request& request, const std::shared_ptr<http::Answer>& answer);
 
  private:
-  /// Null: there is none yet, or it cannot be read.
-  Store* history();
+  /// Null: there is none yet. Errors: those of find_history().
+  Result<Store*> history();
 
   settings::Session session_;
   std::string journal_;

@@ -7,8 +7,14 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/output.hpp"
+#include "base/own_files.hpp"
 #include "daemon/past_job.hpp"
+#include "http/exchange.hpp"
+#include "http/options.hpp"
+#include "tests/support/cluster_site.hpp"
 #include "tests/support/need.hpp"
+#include "tests/support/patience.hpp"
 
 namespace schedmate::daemon {
 namespace {
@@ -145,6 +151,34 @@ TEST_CASE("a job that is followed no more is shown to its owner and operators al
   CHECK((*job)["progress"]["series"][0]["at_s"] == 1110);
   CHECK((*job)["advice"]["neighbours"].size() == 1);
   CHECK((*job)["facts"]["facts"]["epochs"]["value"] == 20);
+}
+
+/// About job 9, which the daemon does not follow.
+http::Reply reply_of_past(const settings::Session& session) {
+  const auto exchange = std::make_shared<http::Exchange>(http::Admitted(), http::PeerSlot(),
+                                                         std::chrono::nanoseconds(0));
+  http::Request request;
+  request.ids = {"9"};
+  request.caller = {.user = "ann"};
+  std::optional<http::Reply> reply;
+  Archive archive(session, "");
+  archive.past_job(request, std::make_shared<http::Answer>(exchange, nullptr));
+  REQUIRE(testing::soon([&] { return (reply = exchange->take_reply()).has_value(); }));
+  return *reply;
+}
+
+TEST_CASE("a history that cannot be read is no answer that there is no such job") {
+  const testing::ClusterSite site;
+  const auto session = site.session();
+  CHECK(reply_of_past(session).status == 404);  // there is none yet
+  testing::need(make_own_folder(session.state_dir()));
+  const std::string path = session.state_dir() + "/history.sqlite";
+  testing::need(write_file(path, std::string(4096, 'x')));
+  const http::Reply reply = reply_of_past(session);
+  CHECK(reply.status == 503);
+  const Document error = Document::parse(*reply.body);
+  CHECK(error["code"] == "unavailable");
+  CHECK(error["message"].get<std::string>().contains(path));
 }
 
 TEST_CASE("of runs of others an owner sees the number") {
