@@ -87,9 +87,18 @@ Result<void> Column::map(std::uint64_t capacity) {
   return {};
 }
 
-std::string_view Column::block(std::uint64_t number) const {
+/// Read, not mapped: what the disk cannot give is an error then instead of a signal.
+std::optional<std::uint64_t> Column::sum_of(std::uint64_t number) const {
   const auto begin = number * block_bytes;
-  return {data_ + begin, std::min<std::uint64_t>(block_bytes, bytes_ - begin)};
+  std::string bytes(std::min<std::uint64_t>(block_bytes, bytes_ - begin), '\0');
+  for (std::size_t at = 0; at < bytes.size();) {
+    const auto offset = static_cast<off_t>(begin + at);
+    const auto got = ::pread(file_, bytes.data() + at, bytes.size() - at, offset);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return std::nullopt;
+    at += static_cast<std::size_t>(got);
+  }
+  return hash_bytes(bytes);
 }
 
 Result<void> Column::resize(std::uint64_t bytes, std::uint64_t tail_sum) {
@@ -126,11 +135,12 @@ Result<void> Column::write_sums(std::uint64_t offset, std::uint64_t size) {
   std::vector<std::uint64_t> sums;
   const auto first = offset / block_bytes;
   for (auto number = first; number * block_bytes < offset + size; ++number) {
-    const auto sum = hash_bytes(block(number));
-    if (block(number).size() == block_bytes) {
-      sums.push_back(sum);
+    const auto sum = sum_of(number);
+    if (!sum) return index_error(path_);
+    if (is_whole(number)) {
+      sums.push_back(*sum);
     } else {
-      tail_sum_ = sum;
+      tail_sum_ = *sum;
     }
   }
   return write_all(sums_, bytes_of_array(sums), first * sizeof(std::uint64_t), path_);
@@ -165,13 +175,12 @@ Result<void> Column::overwrite(std::uint64_t offset, std::string_view bytes) {
 }
 
 bool Column::is_good(std::uint64_t number) const {
-  const auto bytes = block(number);
   std::uint64_t sum = tail_sum_;
-  if (bytes.size() == block_bytes) {
+  if (is_whole(number)) {
     const auto offset = static_cast<off_t>(number * sizeof sum);
     if (::pread(sums_, &sum, sizeof sum, offset) != sizeof sum) return false;
   }
-  return hash_bytes(bytes) == sum;
+  return sum_of(number) == sum;
 }
 
 Result<void> Column::check(std::uint64_t offset, std::uint64_t size) {

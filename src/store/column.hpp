@@ -3,10 +3,12 @@
 
 /// A growing array of bytes in a mapped file with a checksum for each block, or in memory. What is
 /// behind `bytes()` in the file is rubbish of an append that was not committed. A block is compared
-/// with its checksum when it is first read, so that opening a large file costs nothing.
+/// with its checksum before it is first used, so that opening a large file costs nothing; one that
+/// cannot be read is damaged.
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <schedmate/result.hpp>
 #include <span>
 #include <string>
@@ -61,7 +63,11 @@ class Column {
   Result<void> write(std::uint64_t offset, std::string_view bytes);
   Result<void> write_sums(std::uint64_t offset, std::uint64_t size);
   [[nodiscard]] bool is_good(std::uint64_t number) const;
-  [[nodiscard]] std::string_view block(std::uint64_t number) const;
+  [[nodiscard]] bool is_whole(std::uint64_t number) const {
+    return (number + 1) * block_bytes <= bytes_;
+  }
+  /// Nothing: the block cannot be read.
+  [[nodiscard]] std::optional<std::uint64_t> sum_of(std::uint64_t number) const;
   void close();
 
   std::string path_;

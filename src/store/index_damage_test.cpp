@@ -12,6 +12,7 @@
 
 #include "base/input.hpp"
 #include "base/output.hpp"
+#include "store/column.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/store_places.hpp"
 #include "tests/support/text_indexes.hpp"
@@ -82,6 +83,19 @@ TEST_CASE("damaged files are made again, whichever it is and however it is damag
       }
     }
   }
+}
+
+TEST_CASE("a block that the disk does not give is damaged, and no signal comes") {
+  const Scratch folder;
+  auto column = Column::open(folder.path("ids")).value();
+  REQUIRE(column.append(std::string(3 * Column::block_bytes, 'a')));
+  REQUIRE(column.seal());
+  // Whoever looks there through the mapping gets SIGBUS, as where the disk fails.
+  std::filesystem::resize_file(folder.path("ids"), Column::block_bytes);
+  CHECK(column.check(0, Column::block_bytes));
+  const auto gone = column.check(Column::block_bytes, 1);
+  REQUIRE_FALSE(gone.has_value());
+  CHECK(gone.error().code == ErrorCode::invalid);
 }
 
 TEST_CASE("what is new is added to damaged files, and what is gone leaves them") {
