@@ -59,6 +59,8 @@ Column& Column::operator=(Column&& other) noexcept {
   std::swap(capacity_, other.capacity_);
   std::swap(tail_sum_, other.tail_sum_);
   std::swap(checked_, other.checked_);
+  std::swap(is_unsynced_, other.is_unsynced_);
+  std::swap(has_unsynced_sums_, other.has_unsynced_sums_);
   return *this;
 }
 
@@ -121,6 +123,7 @@ Result<void> Column::resize(std::uint64_t bytes, std::uint64_t tail_sum) {
 Result<void> Column::write(std::uint64_t offset, std::string_view bytes) {
   if (bytes.empty()) return {};
   if (file_ >= 0) {
+    is_unsynced_ = true;
     if (auto done = write_all(file_, bytes, offset, path_); !done) return done;
     return map(offset + bytes.size());
   }
@@ -143,6 +146,7 @@ Result<void> Column::write_sums(std::uint64_t offset, std::uint64_t size) {
       tail_sum_ = *sum;
     }
   }
+  has_unsynced_sums_ = has_unsynced_sums_ || !sums.empty();
   return write_all(sums_, bytes_of_array(sums), first * sizeof(std::uint64_t), path_);
 }
 
@@ -158,9 +162,19 @@ Result<void> Column::append(std::string_view bytes) {
 
 Result<void> Column::seal() {
   if (auto done = write_sums(sealed_, bytes_ - sealed_); !done) return done;
+  if (is_unsynced_ && ::fdatasync(file_) != 0) return index_error(path_);
+  if (has_unsynced_sums_ && ::fdatasync(sums_) != 0) return index_error(path_);
+  is_unsynced_ = has_unsynced_sums_ = false;
   sealed_ = bytes_;
   release();
   return {};
+}
+
+Result<void> Column::clear() {
+  for (const int file : {file_, sums_})
+    if (file >= 0 && ::ftruncate(file, 0) != 0) return index_error(path_);
+  forget_checks();
+  return resize(0, 0);
 }
 
 void Column::release() const {

@@ -39,8 +39,10 @@ class Column {
   /// Adds bytes at the end; they count once they were sealed and the owner has committed the new
   /// length. Errors: unavailable (disk full), invalid when the last block is damaged.
   Result<void> append(std::string_view bytes);
-  /// Writes the checksums of what was appended.
+  /// Writes the checksums of what was appended; all that was written is then on the disk.
   Result<void> seal();
+  /// Leaves nothing in the files. Nobody else may be looking at them.
+  Result<void> clear();
   /// Replaces bytes in place. Errors: as `append`, of the blocks of the range.
   Result<void> overwrite(std::uint64_t offset, std::string_view bytes);
 
@@ -75,6 +77,7 @@ class Column {
   char* data_ = nullptr;
   std::uint64_t bytes_ = 0, sealed_ = 0, capacity_ = 0, tail_sum_ = 0;
   std::vector<bool> checked_;
+  bool is_unsynced_ = false, has_unsynced_sums_ = false;
 };
 
 /// The bytes of an array of plain values.

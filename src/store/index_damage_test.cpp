@@ -5,9 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "base/input.hpp"
@@ -21,6 +25,54 @@ namespace {
 
 std::optional<int> writes_until_full;  ///< calls of pwrite in this program
 
+class IndexDisk;
+IndexDisk* watched = nullptr;
+
+/// Sees what is written and synced of the index in a folder "v" while it is there.
+class IndexDisk {
+ public:
+  IndexDisk() { watched = this; }
+  IndexDisk(const IndexDisk&) = delete;
+  IndexDisk& operator=(const IndexDisk&) = delete;
+  ~IndexDisk() { watched = nullptr; }
+
+  int too_early = 0;  ///< writes before the sync that they had to wait for
+  int manifests = 0, syncs = 0;
+  std::optional<int> syncs_until_fault{};
+
+  void write(int file, const void* bytes) {
+    const std::string path = path_of(file);
+    if (!path.contains("/v/")) return;
+    if (!path.ends_with("/manifest")) {
+      too_early += is_void_ ? 1 : 0;
+      unsynced_.insert(path);
+      return;
+    }
+    std::array<std::uint64_t, 2> key_and_rows{};
+    std::memcpy(key_and_rows.data(), bytes, sizeof key_and_rows);
+    manifests += 1;
+    is_void_ = key_and_rows[0] == 0;
+    too_early += key_and_rows[1] != 0 && !unsynced_.empty() ? 1 : 0;
+  }
+  /// False: it fails.
+  bool sync(int file) {
+    const std::string path = path_of(file);
+    if (!path.contains("/v/")) return true;
+    if (syncs_until_fault && (*syncs_until_fault)-- == 0) return false;
+    syncs += 1;
+    unsynced_.erase(path);
+    if (path.ends_with("/manifest")) is_void_ = false;
+    return true;
+  }
+
+ private:
+  static std::string path_of(int file) {
+    return std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(file));
+  }
+  std::set<std::string> unsynced_;  ///< columns and their checksums
+  bool is_void_ = false;            ///< the manifest is to name nothing, which is not synced
+};
+
 }  // namespace
 
 // NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): the library's are reserved
@@ -29,7 +81,17 @@ extern "C" ssize_t pwrite(int file, const void* bytes, std::size_t size, off_t o
     errno = ENOSPC;
     return -1;
   }
+  if (watched != nullptr) watched->write(file, bytes);
   return ::syscall(SYS_pwrite64, file, bytes, size, offset);
+}
+
+// NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): the library's are reserved
+extern "C" int fdatasync(int file) {
+  if (watched != nullptr && !watched->sync(file)) {
+    errno = EIO;
+    return -1;
+  }
+  return static_cast<int>(::syscall(SYS_fdatasync, file));
 }
 
 namespace schedmate::store {
@@ -263,6 +325,52 @@ TEST_CASE("a damaged end of a row is noticed when the row is wiped") {
     const auto kept = store->texts(0, 100).value();
     for (const auto& text : kept)
       CHECK(near(index->nearest(text.text, 1)->front().score, 1, 1e-9, 0));
+  }
+}
+
+TEST_CASE("what a manifest names is on the disk before it, and what begins anew leaves nothing") {
+  for (const auto& embedder : {sparse(), dense()}) {
+    CAPTURE(embedder.name);
+    const Scratch folder;
+    const auto store = open_or_fail("sqlite:" + folder.path("h.db"));
+    fill(*store, 100);
+    IndexDisk disk;
+    const auto index = open_refreshed(*store, embedder, folder.path("v"));
+    CHECK(disk.syncs <= 2 * 8 + 2);  // columns, their checksums; the manifest twice
+    REQUIRE(store->put(job(200, "words that nobody wrote before")));
+    REQUIRE(store->forget("job-3"));
+    REQUIRE(index->refresh());
+    const auto other = open_or_fail("sqlite:" + folder.path("other.db"));
+    fill(*other, 5);
+    open_refreshed(*other, embedder, folder.path("v"));
+    CHECK(disk.manifests >= 7);
+    CHECK(disk.too_early == 0);
+    for (const auto& path : files_in(folder.path("v")))
+      if (path.ends_with("/ids"))
+        CHECK(std::filesystem::file_size(path) == 8 * other->texts(0, 10)->size());
+  }
+}
+
+TEST_CASE("what a sync has failed to keep is written again before a manifest names it") {
+  for (const auto& embedder : {sparse(), dense()}) {
+    int failed = 0;
+    for (int call = 0; failed == call; ++call) {
+      CAPTURE(embedder.name);
+      CAPTURE(call);
+      const Scratch folder;
+      const auto store = open_or_fail("sqlite:" + folder.path("h.db"));
+      fill(*store, 20);
+      const auto index = open_refreshed(*store, embedder, folder.path("v"));
+      REQUIRE(store->put(job(30, "words that nobody wrote before")));
+      REQUIRE(store->forget("job-3"));
+      IndexDisk disk;
+      disk.syncs_until_fault = call;
+      if (!index->refresh()) ++failed;
+      disk.syncs_until_fault.reset();
+      CHECK(open_refreshed(*store, embedder, folder.path("v"))->verify());
+      CHECK(disk.too_early == 0);
+    }
+    CHECK(failed >= 4);  // of one batch, each column's
   }
 }
 

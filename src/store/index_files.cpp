@@ -78,6 +78,7 @@ Result<IndexFiles::Lock> IndexFiles::lock(int how) {
   while (::flock(*manifest_, how) != 0) {
     if (errno != EINTR) return index_error("manifest");
   }
+  is_in_place_ = false;
   return Lock(*manifest_);
 }
 
@@ -114,11 +115,13 @@ Result<void> IndexFiles::load() {
 }
 
 Result<void> IndexFiles::begin_in_place() {
-  if (*manifest_ < 0) return {};
+  if (*manifest_ < 0 || is_in_place_) return {};
   const Manifest nothing;
-  if (::pwrite(*manifest_, &nothing, sizeof nothing, 0) != sizeof nothing) {
+  if (::pwrite(*manifest_, &nothing, sizeof nothing, 0) != sizeof nothing ||
+      ::fdatasync(*manifest_) != 0) {
     return index_error("manifest");
   }
+  is_in_place_ = true;
   return {};
 }
 
@@ -130,9 +133,11 @@ Result<void> IndexFiles::commit() {
     manifest.columns.at(i) = {columns_[i].bytes(), columns_[i].tail_sum()};
   }
   manifest.sum = sum_of(manifest);
+  // Not synced itself: an older one names what is there as well.
   if (::pwrite(*manifest_, &manifest, sizeof manifest, 0) != sizeof manifest) {
     return index_error("manifest");
   }
+  is_in_place_ = false;
   return {};
 }
 
@@ -146,9 +151,9 @@ std::uint64_t IndexFiles::next_epoch() const {
 }
 
 Result<void> IndexFiles::clear() {
+  if (auto begun = begin_in_place(); !begun) return begun;
   for (auto& column : columns_) {
-    if (auto done = column.resize(0, 0); !done) return done;
-    column.forget_checks();
+    if (auto done = column.clear(); !done) return done;
   }
   counts = {.epoch = next_epoch()};
   return commit();

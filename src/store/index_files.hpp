@@ -4,7 +4,7 @@
 /// The files of one search index: a folder with some columns and a manifest that says how much of
 /// them is committed. Readers hold the shared lock while they look, writers the exclusive one while
 /// they append, so nobody sees a half-made change; what a killed writer left behind the committed
-/// length is overwritten by the next.
+/// length is overwritten by the next. Columns are on the disk before the manifest that names them.
 
 #include <cstdint>
 #include <memory>
@@ -55,8 +55,8 @@ class IndexFiles {
   /// Errors: unavailable.
   Result<Lock> lock_exclusive();
 
-  /// Before bytes that are committed are changed: a kill until the next commit is noticed then, and
-  /// the rows are made again.
+  /// Before bytes that are committed are changed: a kill or a power cut until the next commit is
+  /// noticed then, and the rows are made again.
   Result<void> begin_in_place();
   /// Makes the appended bytes and the counts valid; under the exclusive lock.
   Result<void> commit();
@@ -72,6 +72,7 @@ class IndexFiles {
 
   std::uint64_t key_ = 0;
   std::shared_ptr<int> manifest_;  ///< file descriptor, -1 in memory
+  bool is_in_place_ = false;       ///< begun under this lock, and not committed
   std::vector<Column> columns_;
 };
 

@@ -112,15 +112,29 @@ class StoreIndex final : public TextIndex {
 
   /// A store that was put back from a copy may have given the same ids to other texts since.
   Result<void> check_last_text() {
+    const auto kept = keeps_last_text();
+    if (!kept && kept.error().code == ErrorCode::invalid) return start_again();
+    if (!kept) return tl::unexpected(kept.error());
+    if (!*kept) return {};
     const auto counts = files_.counts;
-    if (counts.rows == 0) return {};
-    const auto ids = files_.column(0).as<store::RowId>();
-    if (ids.back().forgotten()) return {};
     const auto texts = store_.texts(counts.last_text - 1, 1);
     if (!texts) return tl::unexpected(texts.error());
     const bool same = !texts->empty() && texts->front().id == counts.last_text &&
                       hash_bytes(texts->front().text) == counts.last_text_hash;
     return same ? Result<void>() : start_again();
+  }
+
+  /// Whether the newest text was not forgotten. Under the lock, since others may empty the files.
+  /// Errors: invalid when they are damaged.
+  Result<bool> keeps_last_text() {
+    const auto locked = files_.lock_shared();
+    if (!locked) return tl::unexpected(locked.error());
+    auto& ids = files_.column(0);
+    if (ids.bytes() == 0) return false;
+    constexpr auto row_bytes = sizeof(store::RowId);
+    if (auto sound = ids.check(ids.bytes() - row_bytes, row_bytes); !sound)
+      return tl::unexpected(sound.error());
+    return !ids.as<store::RowId>().back().forgotten();
   }
 
   /// Nor may it know of the same deletions.
@@ -161,10 +175,11 @@ class StoreIndex final : public TextIndex {
     return {};
   }
 
+  /// Also one that another process had wiped before it was killed: that may not be on the disk.
   Result<void> forget_row(std::uint64_t text_id) {
     const auto ids = files_.column(0).as<store::RowId>();
     const auto row = std::ranges::lower_bound(ids, text_id, {}, &store::RowId::id);
-    if (row == ids.end() || row->id() != text_id || row->forgotten()) return {};
+    if (row == ids.end() || row->id() != text_id) return {};
     const auto number = static_cast<std::uint64_t>(row - ids.begin());
     const std::vector<std::uint64_t> flagged{text_id | store::RowId::forgotten_flag};
     if (auto done = rows_->wipe(number); !done) return done;
