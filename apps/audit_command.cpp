@@ -14,6 +14,7 @@
 #include "base/words.hpp"
 #include "journal/audit_json.hpp"
 #include "screen/live_site_text.hpp"
+#include "service/action_texts.hpp"
 
 namespace schedmate {
 namespace {
@@ -45,7 +46,7 @@ Result<int> list_entries(const CommandCall& call, const journal::JournalFile& fi
   constexpr std::size_t most = 10'000;
   const auto entries = journal::audit_entries(file, since, most);
   if (!entries) return tl::unexpected(entries.error());
-  const Document document = journal::audit_document(*entries);
+  const Document document = service::without_secrets(journal::audit_document(*entries));
   if (call.json) {
     call.console.json(document);
     return 0;

@@ -13,7 +13,7 @@
 #include "daemon/parts.hpp"
 #include "http/routes.hpp"
 #include "journal/audit_json.hpp"
-#include "secrets/outgoing.hpp"
+#include "service/action_texts.hpp"
 
 namespace schedmate::daemon {
 namespace {
@@ -38,11 +38,10 @@ http::Reply wrong_state(const std::string& word) {
 }  // namespace
 
 Document shown_action(const Action& action) {
-  Document made = action_document(action);
+  Document made = service::without_secrets(action_document(action));
   for (std::size_t i = 0; i < action.steps.size(); ++i)
     put_instant(made["steps"][i], "when", action.steps[i].when);
   if (action.call.kind != ActionKind::submit) return made;
-  made["call"]["text"] = secrets::redacted(action.call.text);
   constexpr std::string_view before = "job ";  // of the note that says which job it is
   const std::string& note = action.steps.back().note;
   const bool is_there = action.state() == ActionState::verified && note.starts_with(before);
@@ -99,7 +98,7 @@ http::Reply audit_reply(const http::Request& request, const std::string& journal
   const auto since = parse_number<std::int64_t>(query(request, "since")).value_or(-100);
   const auto entries = journal::audit_entries({journal}, since, limit_of(request));
   if (!entries) return http::error_reply(entries.error());
-  return http::json_reply(journal::audit_document(*entries));
+  return http::json_reply(service::without_secrets(journal::audit_document(*entries)));
 }
 
 std::optional<Result<live::Decided>> decision_of(const http::Request& request) {

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jobs that people submit and cancel, beside a replay: requests_test.py SCHEDMATED TRACE"""
 import http.client
+import json
 import random
 import signal
 import sys
@@ -12,7 +13,7 @@ from site_of import Site, expect, rows_of
 
 
 SETTINGS = 'speed = 600\n[order]\npolicy = "fifo"\n[mode]\norder = "{}"\n'
-JOB = {"command": "python train.py", "gpus": 1, "run_s": 5, "limit_s": 60}
+JOB = {"command": "python train.py --password hunter2hunter2", "gpus": 1, "run_s": 5, "limit_s": 60}
 
 
 def submit(site, body=None, **more):
@@ -77,6 +78,9 @@ def cancelled(site):
                and told["attempts"][-1]["state"] == "cancelled")
     entries = site.ask("GET", "/api/v1/audit?since=0&limit=10000")[1]["entries"]
     expect("the chain says who", any(entry.get("by") == "token bob's" for entry in entries))
+    expect("and nobody's secrets", "train.py" in json.dumps(entries) and "hunter2" not in json.dumps(entries))
+    told = [site.ask("GET", "/api/v1/" + page)[1] for page in ("actions", "jobs", path[len("/api/v1/"):])]
+    expect("nor do actions and jobs", "train.py" in json.dumps(told[0]) and "hunter2" not in json.dumps(told))
     lost = lambda token: {row["cause"]: row["gpu_h"] for row in site.ask("GET", "/api/v1/ledger", token=token)[1]["lost"]}
     expect("the ledger has what was lost, for him", lost(token).get("cancelled", 0) > 0)
     expect("but not for another owner", "cancelled" not in lost(site.tokens["ann"]))
