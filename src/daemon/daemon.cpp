@@ -84,14 +84,13 @@ class Daemon {
  private:
   /// A loop of what the journal holds.
   Result<void> begin() {
-    live::Past past;
     auto open = journal_->open_actions();
     auto next = journal_->next_action();
     auto kept = journal_->all_kept();
     if (!open || !next || !kept)
       return tl::unexpected(!open ? open.error() : !next ? next.error() : kept.error());
     if (auto named = name_instance(*kept); !named) return named;
-    past = {std::move(*open), *next, std::move(*kept)};
+    live::Past past{std::move(*open), *next, std::move(*kept)};
     live::LoopOptions options = configuration_.loop;
     options.settings.instance =
         fmt::format("{}.{}", options.settings.cluster, past.kept.at(instance_key));
@@ -106,6 +105,7 @@ class Daemon {
     if (cluster_.remember)
       for (const auto& [id, attempt] : loop_->jobs().all())
         connector_.ask([this, job = attempt.seen] { cluster_.remember(job); });
+    studies_.remember_old(loop_->jobs(), loop_->lives());
     if (loop_->ordering() != nullptr)
       foresight_.read_past(now_, [this, loop = loops_](std::vector<SeenJob> runs) {
         inbox_.put(PastRead{loop, std::move(runs)});

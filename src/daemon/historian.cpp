@@ -67,7 +67,7 @@ std::string log_summary_of(const SeenJob& job, const live::Life& life) {
 }
 
 Outcome outcome_of(const Ended& end) {
-  const auto& [job, earlier, life, use] = end;
+  const auto& [job, earlier, life, use, is_old] = end;
   Outcome outcome;
   outcome.state = job.end_state;
   outcome.start = job.started;
@@ -168,6 +168,7 @@ Result<void> Historian::remember(std::span<const Ended> ends) {
     const auto known = store.get(end.job.id);
     if (!known) return tl::unexpected(known.error());
     const bool is_there = *known && (*known)->submit == std::max(SimTime(), end.job.submitted);
+    if (is_there && end.is_old && (*known)->outcome) continue;
     if (is_there) {
       if (auto done = store.finish(end.job.id, outcome_of(end)); !done) return done;
       continue;

@@ -25,6 +25,7 @@ struct Ended {
   std::vector<live::PastRun> earlier{};  ///< attempts before it, oldest first
   std::optional<live::Life> life{};
   std::optional<probe::UseSummary> use{};
+  bool is_old = false;  ///< it had ended before this daemon began: what is on record of it stays
 };
 
 class Historian {

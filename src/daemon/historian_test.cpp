@@ -115,6 +115,12 @@ TEST_CASE("how a job ended is kept with its progress and cause, once however oft
   CHECK(summary["progress"]["step_time_s"] == 5);
   CHECK(summary["diagnosis"]["class"] == "user_script");
   CHECK(!kept(site, "8"));
+  // A daemon that begins knows less of what ended before; what nobody had time to remember it does.
+  testing::need(historian.remember({.job = job, .is_old = true}));
+  CHECK(kept(site, "7")->outcome->fingerprint == "f7");
+  job.id = "8";
+  testing::need(historian.remember({.job = job, .is_old = true}));
+  CHECK(kept(site, "8")->outcome->state == EndState::failed);
 }
 
 TEST_CASE("advice that comes after the end leaves that as it is") {

@@ -96,12 +96,25 @@ void Studies::advise_all(const std::string& key) {
     answer(found.map([](const live::CodeFound& code) -> live::Finding { return code; }));
 }
 
-/// The worker takes all that have come by its turn.
 void Studies::remember(const live::Attempt& attempt, const live::Life* life,
                        const probe::JobUse* use) {
   Ended end{.job = attempt.seen, .earlier = attempt.past};
   if (life != nullptr) end.life = *life;
   if (use != nullptr) end.use = use->summary();
+  remember(std::move(end));
+}
+
+void Studies::remember_old(const live::Jobs& jobs, const live::Lives& lives) {
+  for (const auto& [id, attempt] : jobs.all()) {
+    if (attempt.seen.phase != JobPhase::ended) continue;
+    Ended end{.job = attempt.seen, .earlier = attempt.past, .is_old = true};
+    if (const live::Life* const life = lives.find(id); life != nullptr) end.life = *life;
+    remember(std::move(end));
+  }
+}
+
+/// The worker takes all that have come by its turn.
+void Studies::remember(Ended end) {
   const std::lock_guard lock(mutex_);
   ended_.push_back(std::move(end));
   if (ended_.size() == 1) worker_.ask([this] { remember_all(); });

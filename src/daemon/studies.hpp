@@ -39,6 +39,8 @@ class Studies {
   }
   /// It has ended; what was found of it, and measured of its GPUs.
   void remember(const live::Attempt& attempt, const live::Life* life, const probe::JobUse* use);
+  /// Those that had ended when the daemon began: the one before may have had no time for them.
+  void remember_old(const live::Jobs& jobs, const live::Lives& lives);
   /// Ends that the history could not take for now are given to it again.
   void try_again();
   [[nodiscard]] HistoryEnds ends();
@@ -55,6 +57,7 @@ class Studies {
   };
   void advise(const SeenJob& job, const SharedReadings::Read& facts, const Answer& answer);
   void advise_all(const std::string& key);
+  void remember(Ended end);
   void remember_all();
   void put_off(std::vector<Ended> ended);
 

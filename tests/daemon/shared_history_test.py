@@ -56,8 +56,34 @@ def main(daemon, schedmate, trace):
     redis.kill()
     process.terminate()
     expect("it ends with 0", process.wait(timeout=60) == 0)
+    site.end()
+    killed(daemon, schedmate, trace, redis)
     checked = subprocess.run([schedmate, "audit", "--verify", "--config", site.config], capture_output=True, text=True)
     expect(f"the chain holds {checked.stdout.splitlines()[:1]}{checked.stderr.strip()}", checked.returncode == 0)
+
+
+def killed(daemon, schedmate, trace, redis):
+    """While ends wait for the history. Jobs are short, and followed in real time, so for a quarter of an hour after their ends."""
+    site = Site(daemon, trace, 50, 'speed = 1\n[order]\npolicy = "fifo"\n[mode]\norder = "act"\n')
+    rows = site.folder / "jobs.csv"
+    head, *_ = rows.read_text().splitlines()
+    rows.write_text("\n".join([head, *(f"{900000 + n},ann,vcEwI,1,1,1,COMPLETED,{n // 10},1" for n in range(50))]) + "\n")
+    site.end()
+    site.serve()
+    site.config.write_text(f'store = "{redis.where}"\n' + site.config.read_text())
+    process = site.begin()
+    site.wait(lambda: len(ended(site)) >= 10, "jobs have ended without Redis")
+    missed = ended(site)
+    process.kill()
+    process.wait()
+    redis.start()
+    expect("nothing of them is in the history", not missed & kept(schedmate, site))
+    process = site.begin()
+    site.wait(lambda: missed <= kept(schedmate, site), "the next daemon gives it to the history")
+    print("ok: a daemon that is killed while ends wait for the history loses none")
+    process.terminate()
+    process.wait()
+    redis.kill()
     site.end()
 
 
