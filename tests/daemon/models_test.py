@@ -164,6 +164,14 @@ def found_in(pid, *words):
     return found
 
 
+def text_of(pid, what):
+    """Of a process; nothing where it has ended."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/{what}").read_bytes()
+    except OSError:
+        return b""
+
+
 def children_of(pid):
     found = []
     for each in pathlib.Path("/proc").iterdir():
@@ -314,8 +322,7 @@ def hangs(programs):
 
 def look_for_token(house):
     children = children_of(house.reads.pid)
-    texts = [pathlib.Path(f"/proc/{pid}/{what}").read_bytes() for pid in children for what in ("environ", "cmdline", "fd/0")
-             if os.path.exists(f"/proc/{pid}/{what}")]
+    texts = [text_of(pid, what) for pid in children for what in ("environ", "cmdline", "fd/0")]
     expect(f"a child's order does not name it: {len(texts)} texts", any(b"python train.py" in each for each in texts)
            and not any(word in each for each in texts for word in (TOKEN.encode(), b"token_file", b"127.0.0.1")))
     found = [found_in(pid, TOKEN, "slowly") for pid in (*children, house.reads.pid)]
