@@ -116,8 +116,8 @@ Result<void> RayCluster::begin_driver(Until until) {
   auto seen = look_at_jobs(true, until);
   while (!seen && head_.wait(pause, until)) {
     auto again = look_at_jobs(true, until);
-    // That time ran out says less than why it was waited for.
-    if (again || again.error().code != ErrorCode::timeout) seen = std::move(again);
+    // That time runs out says less than why it was waited for.
+    if (again || head_.left(until) > pause) seen = std::move(again);
   }
   return seen;
 }
