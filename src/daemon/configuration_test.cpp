@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/support/needs.hpp"
+#include <chrono>
+#include <string>
+#include <vector>
 
 namespace schedmate::daemon {
 namespace {

@@ -11,7 +11,7 @@
 namespace schedmate::service {
 namespace {
 
-constexpr std::array<std::string_view, 6> texts{"before", "name", "note", "seen", "text", "why"};
+constexpr std::array<std::string_view, 5> texts{"before", "note", "seen", "text", "why"};
 
 void redact(Document& value) {
   if (value.is_string()) value = secrets::redacted(value.get_ref<const std::string&>());

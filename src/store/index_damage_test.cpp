@@ -351,23 +351,31 @@ TEST_CASE("what a manifest names is on the disk before it, and what begins anew 
   }
 }
 
+/// An index whose store has one text more, and another one less, since it was made.
+struct StaleIndex {
+  explicit StaleIndex(const Embedder& embedder) {
+    fill(*store, 20);
+    index = open_refreshed(*store, embedder, folder.path("v"));
+    REQUIRE(store->put(job(30, "words that nobody wrote before")));
+    REQUIRE(store->forget("job-3"));
+  }
+  Scratch folder;
+  std::unique_ptr<Store> store = open_or_fail("sqlite:" + folder.path("h.db"));
+  std::unique_ptr<TextIndex> index;
+};
+
 TEST_CASE("what a sync has failed to keep is written again before a manifest names it") {
   for (const auto& embedder : {sparse(), dense()}) {
     int failed = 0;
     for (int call = 0; failed == call; ++call) {
       CAPTURE(embedder.name);
       CAPTURE(call);
-      const Scratch folder;
-      const auto store = open_or_fail("sqlite:" + folder.path("h.db"));
-      fill(*store, 20);
-      const auto index = open_refreshed(*store, embedder, folder.path("v"));
-      REQUIRE(store->put(job(30, "words that nobody wrote before")));
-      REQUIRE(store->forget("job-3"));
+      const StaleIndex here(embedder);
       IndexDisk disk;
       disk.syncs_until_fault = call;
-      if (!index->refresh()) ++failed;
+      if (!here.index->refresh()) ++failed;
       disk.syncs_until_fault.reset();
-      CHECK(open_refreshed(*store, embedder, folder.path("v"))->verify());
+      CHECK(open_refreshed(*here.store, embedder, here.folder.path("v"))->verify());
       CHECK(disk.too_early == 0);
     }
     CHECK(failed >= 4);  // of one batch, each column's
@@ -380,22 +388,17 @@ TEST_CASE("after any write that fails the index goes on") {
     for (int call = 0; failed == call; ++call) {
       CAPTURE(embedder.name);
       CAPTURE(call);
-      const Scratch folder;
-      const auto store = open_or_fail("sqlite:" + folder.path("h.db"));
-      fill(*store, 20);
-      const auto index = open_refreshed(*store, embedder, folder.path("v"));
-      REQUIRE(store->put(job(30, "words that nobody wrote before")));
-      REQUIRE(store->forget("job-3"));
+      const StaleIndex here(embedder);
       writes_until_full = call;
-      const auto done = index->refresh();
+      const auto done = here.index->refresh();
       writes_until_full.reset();
       if (!done) ++failed;
-      REQUIRE(store->put(job(31, "and these are others that nobody wrote")));
-      REQUIRE(index->refresh());
-      CHECK(index->verify());
-      const auto texts = store->texts(0, 100).value();
+      REQUIRE(here.store->put(job(31, "and these are others that nobody wrote")));
+      REQUIRE(here.index->refresh());
+      CHECK(here.index->verify());
+      const auto texts = here.store->texts(0, 100).value();
       for (const auto& text : texts)
-        CHECK(near(index->nearest(text.text, 1)->front().score, 1, 1e-6, 0));
+        CHECK(near(here.index->nearest(text.text, 1)->front().score, 1, 1e-6, 0));
     }
     MESSAGE(embedder.name, ": each of ", failed, " writes failed once");
     CHECK(failed > 4);
