@@ -172,6 +172,19 @@ Result<void> Lives::restore(const std::string& id, std::string_view text) {
   return {};
 }
 
+void Lives::recall(const std::string& id, const Life& earlier) {
+  const Life fresh{.submitted = earlier.submitted, .restarts = earlier.restarts};
+  Life& life = lives_.try_emplace(id, fresh).first->second;
+  if (life.submitted != earlier.submitted || life.restarts != earlier.restarts) return;
+  life.code = earlier.code;
+  life.log = earlier.log;
+  life.looked = earlier.looked;
+  life.points = earlier.points;
+  if (earlier.fastest_step_s) life.fastest_step_s = earlier.fastest_step_s;
+  if (life.note.empty()) life.note = earlier.note;
+  if (life.hang && life.log && life.log->step != life.hang->step) life.hang.reset();
+}
+
 void Lives::resume(const Attempt& attempt, SimTime now) {
   const auto found = lives_.find(attempt.seen.id);
   if (found != lives_.end() && found->second.attempt == attempt.number) return;

@@ -79,6 +79,9 @@ class Lives {
 
   /// A value of text(), of an earlier process. Errors: invalid.
   Result<void> restore(const std::string& id, std::string_view text);
+  /// What text() leaves out, of the same attempt in an earlier loop. After restore(), before the
+  /// first job is resumed or followed.
+  void recall(const std::string& id, const Life& earlier);
   /// Goes on with a job that an earlier process knew, or that was there before this one.
   void resume(const Attempt& attempt, SimTime now);
   void follow(const Change& change, SimTime now);
@@ -97,6 +100,7 @@ class Lives {
   std::vector<std::string> give_up(SimTime now);
 
   [[nodiscard]] const Life* find(const std::string& id) const;
+  [[nodiscard]] const std::map<std::string, Life>& all() const { return lives_; }  ///< by id
   /// Jobs that hang, by id.
   [[nodiscard]] const std::set<std::string>& hanging() const { return hanging_; }
   /// What was done about one of them.

@@ -260,6 +260,81 @@ TEST_CASE("how fast its steps were is known in the next attempt") {
   CHECK(*next.find("1")->fastest_step_s == 1);
 }
 
+TEST_CASE("what was found of a job that runs goes on in the next loop") {
+  ReadingHouse there;
+  there.submit("1");
+  there.house.turns(2);
+  for (int i = 1; i <= 8; ++i) there.log_says(30 * i, 100 * static_cast<std::uint64_t>(i));
+  there.look.step_time_s = 1.6;
+  there.log_says(300, 900);
+  CHECK(there.life("1").health() == Health::slow);
+  const auto earlier = there.house.loop().lives().all();
+  there.readers.asked.clear();
+  there.house.restart();
+  there.house.loop().recall(earlier);
+  there.house.turn();
+  CHECK(there.life("1").health() == Health::slow);
+  CHECK(there.life("1").points.size() == 9);
+  there.log_says(320, 1000);
+  CHECK(there.life("1").health() == Health::slow);  // beside its steps of before
+  CHECK(there.life("1").points.size() == 10);
+  CHECK(there.readers.count(code) == 0);
+  there.house.site.finish("1");
+  there.house.turn();
+  CHECK(there.life("1").points.size() == 10);  // what the history is told
+}
+
+TEST_CASE("what was found of another attempt, or of another job, is not gone on with") {
+  const auto found_of = [](ReadingHouse& there) {
+    there.submit("1");
+    there.house.turns(2);
+    there.log_says(30, 100);
+    return there.house.loop().lives().all();
+  };
+  {  // started again while nobody was there
+    ReadingHouse there;
+    const auto earlier = found_of(there);
+    there.house.site.requeue("1");
+    there.house.restart();
+    there.house.loop().recall(earlier);
+    there.house.turn();
+    CHECK(there.life("1").points.empty());
+    CHECK(!there.life("1").log);
+    CHECK(there.life("1").code);
+    CHECK(there.life("1").fastest_step_s == 1);
+  }
+  {  // its id came again
+    ReadingHouse there;
+    const auto earlier = found_of(there);
+    there.house.site.forget("1");
+    there.submit("1");
+    there.house.restart();
+    there.house.loop().recall(earlier);
+    there.house.turn();
+    CHECK(there.life("1").points.empty());
+    CHECK(!there.life("1").fastest_step_s);
+    CHECK(there.readers.count(code) == 2);
+  }
+  {  // it was found of what the journal does not know
+    ReadingHouse there;
+    auto earlier = found_of(there);
+    there.house.restart();
+    earlier["1"].restarts = 1;
+    earlier["2"] = earlier["1"];
+    there.house.loop().recall(earlier);
+    CHECK(there.house.loop().lives().all().empty());
+  }
+}
+
+TEST_CASE("a job that the journal says hangs, and whose log has moved on, does not hang") {
+  Lives lives;
+  REQUIRE(lives.restore("1", R"({"submitted_s": 5, "hang": {"since_s": 9, "step": 30}})"));
+  lives.recall("1", {.submitted = at(5), .log = LogFound{.step = 30}});
+  CHECK(lives.find("1")->hang);
+  lives.recall("1", {.submitted = at(5), .log = LogFound{.step = 31}});
+  CHECK(!lives.find("1")->hang);
+}
+
 TEST_CASE("how its steps ended is kept with why it failed") {
   Lives lives;
   REQUIRE(lives.restore("1", R"({"submitted_s": 5, "cause": {"judged": true, "steps": [

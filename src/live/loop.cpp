@@ -43,6 +43,14 @@ Loop::Loop(LoopOptions options, const Past& past, SimTime now)
   ledger_.restore(past.kept);
 }
 
+void Loop::recall(const std::map<std::string, Life>& earlier) {
+  for (const auto& [id, life] : earlier)
+    if (const Attempt* const job = jobs_.find(id); job != nullptr &&
+                                                   job->seen.submitted == life.submitted &&
+                                                   job->seen.restarts == life.restarts)
+      lives_.recall(id, life);
+}
+
 std::vector<Effect> Loop::step(const Event& event, SimTime now) {
   if (over_) return {};
   std::visit([&](const auto& each) { take(each, now); }, event);

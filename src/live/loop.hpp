@@ -45,6 +45,9 @@ class Loop {
   Loop(LoopOptions options, const Past& past, SimTime now);
 
   std::vector<Effect> step(const Event& event, SimTime now);
+  /// What an earlier loop found of jobs besides what the journal holds, of the attempts that are
+  /// the same there. Before the first step.
+  void recall(const std::map<std::string, Life>& earlier);
   /// Runs of before this loop, by their ends: what is expected of those that wait stands on them,
   /// too, where the cluster starts jobs itself.
   void learn_past(const std::vector<SeenJob>& runs);
