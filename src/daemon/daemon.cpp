@@ -21,6 +21,8 @@
 #include "daemon/foresight.hpp"
 #include "daemon/health.hpp"
 #include "daemon/history.hpp"
+#include "daemon/journal_past.hpp"
+#include "daemon/kept_lives.hpp"
 #include "daemon/kept_logs.hpp"
 #include "daemon/kept_uses.hpp"
 #include "daemon/look_door.hpp"
@@ -39,8 +41,6 @@
 
 namespace schedmate::daemon {
 namespace {
-
-constexpr const char* instance_key = "instance";
 
 class Daemon {
  public:
@@ -75,32 +75,32 @@ class Daemon {
     while (!surroundings_.stopped() && !failed_) turn();
     foresight_.stop();
     door_->stop();
-    (void)keep_uses(desk_.probes().kept(), configuration_.state_dir);
+    keeping()();
     surroundings_.report(summary_of(state()));
     if (failed_) return tl::unexpected(*failed_);
     return {};
   }
 
  private:
-  /// A loop of what the journal holds.
+  /// A loop of what the journal holds, and of what was found of jobs.
   Result<void> begin() {
-    auto open = journal_->open_actions();
-    auto next = journal_->next_action();
-    auto kept = journal_->all_kept();
-    if (!open || !next || !kept)
-      return tl::unexpected(!open ? open.error() : !next ? next.error() : kept.error());
-    if (auto named = name_instance(*kept); !named) return named;
-    live::Past past{std::move(*open), *next, std::move(*kept)};
+    const auto past = past_in(*journal_);
+    if (!past) return tl::unexpected(past.error());
     live::LoopOptions options = configuration_.loop;
     options.settings.instance =
-        fmt::format("{}.{}", options.settings.cluster, past.kept.at(instance_key));
+        fmt::format("{}.{}", options.settings.cluster, past->kept.at(instance_key));
     if (options.ordering && configuration_.usual_span)
       options.ordering->span = cluster_.span.value_or(options.ordering->span);
     health_.lacks(fit_to(cluster_, Notices(configuration_.notices), options));
     options.poll = Seconds(0);
     desk_.answer(options, surroundings_.clock);
     texts_ = {};
-    loop_ = std::make_unique<live::Loop>(std::move(options), past, now_);
+    auto loop = std::make_unique<live::Loop>(std::move(options), *past, now_);
+    if (loop_)
+      loop->recall(loop_->lives().all());
+    else
+      loop->recall(kept_lives(configuration_.state_dir, surroundings_.report));
+    loop_ = std::move(loop);
     ++loops_;
     if (cluster_.remember)
       for (const auto& [id, attempt] : loop_->jobs().all())
@@ -111,16 +111,6 @@ class Daemon {
         inbox_.put(PastRead{loop, std::move(runs)});
       });
     return {};
-  }
-
-  /// Drawn once for this journal, so that another daemon's marks are never taken for own ones.
-  Result<void> name_instance(std::map<std::string, std::string>& kept) {
-    constexpr std::size_t enough = 8;
-    std::string& name = kept[instance_key];
-    if (!name.empty()) return {};
-    name = random_key().substr(0, enough);
-    if (name.empty()) return fail(ErrorCode::unavailable, "the system gives no random numbers");
-    return journal_->append({.kept = {{instance_key, name}}});
   }
 
   Result<void> open_door() {
@@ -214,12 +204,19 @@ class Daemon {
     if (++measures_ % seldom == 0) studies_.try_again();
     if (measures_ % rarely == 0) {
       desk_.probes().keep_only(loop_->jobs());
-      writer_.ask([kept = desk_.probes().kept(), folder = configuration_.state_dir] {
-        (void)keep_uses(kept, folder);  // tried again in a minute
-      });
+      writer_.ask(keeping());  // tried again in a minute
     }
     job_actions_.keep(loop_->jobs());
     health_.measured(metrics_of(state()), loop_->actions().foreign_mark());
+  }
+
+  /// Writes what was measured of jobs; any thread.
+  [[nodiscard]] std::function<void()> keeping() const {
+    return [uses = desk_.probes().kept(), lives = measured_lives(loop_->lives()),
+            folder = configuration_.state_dir] {
+      (void)keep_uses(uses, folder);
+      (void)keep_lives(lives, folder);
+    };
   }
 
   /// Where time waits for us: on to what happens next.
