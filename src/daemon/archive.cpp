@@ -69,15 +69,6 @@ Result<std::optional<Document>> past_job(Store& store, const Caller& caller,
   return job;
 }
 
-Result<Store*> Archive::history() {
-  if (!history_) {
-    auto found = service::find_history(session_);
-    if (!found) return tl::unexpected(found.error());
-    history_ = *std::move(found);
-  }
-  return history_ ? history_->store.get() : nullptr;
-}
-
 void Archive::audit(const http::Request& request, const std::shared_ptr<http::Answer>& answer) {
   worker_.ask([this, request, answer] { (*answer)(audit_reply(request, journal_)); });
 }
@@ -86,19 +77,19 @@ void Archive::job(const http::Request& request, const std::shared_ptr<http::Answ
                   Document document) {
   worker_.ask([this, caller = request.caller, answer, document = std::move(document)]() mutable {
     document["facts"] = nullptr;
-    if (const auto store = history(); store && *store != nullptr)
-      if (!add_history(**store, caller, document)) history_.reset();  // opened again for the next
+    if (const auto store = history_.store(); store && *store != nullptr)
+      if (!add_history(**store, caller, document)) history_.close();
     (*answer)(http::json_reply(document));
   });
 }
 
 void Archive::past_job(const http::Request& request, const std::shared_ptr<http::Answer>& answer) {
   worker_.ask([this, caller = request.caller, id = request.ids.at(0), answer] {
-    const auto job = history().and_then([&](Store* store) {
+    const auto job = history_.store().and_then([&](Store* store) {
       if (store == nullptr) return Result<std::optional<Document>>(std::nullopt);
       return daemon::past_job(*store, caller, id);
     });
-    if (!job) history_.reset();
+    if (!job) history_.close();
     (*answer)(!job   ? history_error(job.error())
               : *job ? http::json_reply(**job)
                      : not_found(fmt::format("no job {}", id)));

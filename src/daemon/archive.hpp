@@ -11,17 +11,17 @@
 #include <string>
 
 #include "base/document.hpp"
+#include "daemon/found_history.hpp"
 #include "daemon/worker.hpp"
 #include "http/request.hpp"
 #include "http/server.hpp"
-#include "service/advisor_state.hpp"
 
 namespace schedmate::daemon {
 
 class Archive {
  public:
   Archive(settings::Session session, std::string journal)
-      : session_(std::move(session)), journal_(std::move(journal)) {}
+      : journal_(std::move(journal)), history_(std::move(session)) {}
 
   /// Of route `audit`.
   void audit(const http::Request& request, const std::shared_ptr<http::Answer>& answer);
@@ -33,14 +33,9 @@ class Archive {
   void past_job(const http::Request& request, const std::shared_ptr<http::Answer>& answer);
 
  private:
-  /// Null: there is none yet. Errors: those of find_history().
-  Result<Store*> history();
-
-  settings::Session session_;
   std::string journal_;
-  std::optional<service::HistoryAccess>
-      history_;    // of the worker's thread, opened once it is there
-  Worker worker_;  // last: it uses what stands above
+  FoundHistory history_;  // of the worker's thread
+  Worker worker_;         // last: it uses what stands above
 };
 
 /// Adds `facts` (schedmate.facts.v1; null: none are kept) and `advice` as it was given, with its
