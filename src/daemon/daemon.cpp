@@ -483,7 +483,7 @@ class Daemon {
                    }};
   KeptLogs logs_{configuration_.state_dir};
   Readings readings_{configuration_.reader, configuration_.session, surroundings_.report};
-  StepDesk asked_{studies_};
+  StepDesk asked_{studies_, configuration_.session};
   Archive archive_{configuration_.session, journal::journal_path(configuration_.state_dir)};
 };
 

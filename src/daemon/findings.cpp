@@ -35,6 +35,24 @@ Value named(const Document& word, Value last) {
   return Value{};
 }
 
+/// `figures`: an Estimate or a GivenAdvice.
+live::CodeFound code_found(AdviceSource source, const auto& figures) {
+  live::CodeFound found{.source = std::string(name_of(source)),
+                        .p10 = figures.p10,
+                        .p50 = figures.p50,
+                        .p90 = figures.p90};
+  if (source != AdviceSource::none)
+    found.prediction = Prediction{
+        .run_time = figures.p50,
+        .distribution = RunTimeDistribution{figures.mean, figures.p10, figures.p50, figures.p90},
+        .source = static_cast<std::uint8_t>(source)};
+  // A GPU's memory is not busy for longer than the GPU is.
+  if (found.prediction && figures.gpu_util_pct && figures.gpu_memory_mib)
+    found.prediction->use =
+        GpuUse{*figures.gpu_util_pct, *figures.gpu_util_pct, *figures.gpu_memory_mib};
+  return found;
+}
+
 }  // namespace
 
 live::LogFound log_found(const Document& progress) {
@@ -75,21 +93,14 @@ live::CauseFound failure_found(const Document& failure) {
 }
 
 live::CodeFound code_found(const Advice& advice) {
-  const Estimate& estimate = advice.estimate;
-  live::CodeFound found{.source = std::string(name_of(estimate.source)),
-                        .p10 = estimate.p10,
-                        .p50 = estimate.p50,
-                        .p90 = estimate.p90};
-  if (estimate.source != AdviceSource::none)
-    found.prediction = Prediction{.run_time = estimate.p50,
-                                  .distribution = RunTimeDistribution{estimate.mean, estimate.p10,
-                                                                      estimate.p50, estimate.p90},
-                                  .source = static_cast<std::uint8_t>(estimate.source)};
-  // A GPU's memory is not busy for longer than the GPU is.
-  if (found.prediction && estimate.gpu_util_pct && estimate.gpu_memory_mib)
-    found.prediction->use =
-        GpuUse{*estimate.gpu_util_pct, *estimate.gpu_util_pct, *estimate.gpu_memory_mib};
-  return found;
+  return code_found(advice.estimate.source, advice.estimate);
+}
+
+live::CodeFound code_found(const GivenAdvice& advice) {
+  using enum AdviceSource;
+  for (const AdviceSource source : {resubmission, similar, user_history})
+    if (name_of(source) == advice.source) return code_found(source, advice);
+  return code_found(none, advice);
 }
 
 }  // namespace schedmate::daemon

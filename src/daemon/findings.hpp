@@ -5,6 +5,7 @@
 /// trust: what is missing or of another kind is not known.
 
 #include <schedmate/advice.hpp>
+#include <schedmate/job_record.hpp>
 
 #include "base/document.hpp"
 #include "live/study.hpp"
@@ -19,5 +20,7 @@ namespace schedmate::daemon {
 /// before.
 [[nodiscard]] live::CauseFound failure_found(const Document& failure);
 [[nodiscard]] live::CodeFound code_found(const Advice& advice);
+/// The same of an advice as the history keeps it.
+[[nodiscard]] live::CodeFound code_found(const GivenAdvice& advice);
 
 }  // namespace schedmate::daemon

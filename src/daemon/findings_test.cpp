@@ -90,5 +90,25 @@ TEST_CASE("an advice is a prediction only where it stands on something") {
   CHECK(found.prediction->distribution->p90 == FractionalSeconds(90));
 }
 
+TEST_CASE("an advice that was kept says what it said when it was given") {
+  GivenAdvice advice;
+  advice.source = "similar";
+  advice.p50 = FractionalSeconds(40);
+  advice.p90 = FractionalSeconds(90);
+  advice.gpu_util_pct = 80;
+  advice.gpu_memory_mib = 2000;
+  const live::CodeFound found = code_found(advice);
+  CHECK(found.source == "similar");
+  CHECK(found.p90 == FractionalSeconds(90));
+  REQUIRE(found.prediction);
+  CHECK(found.prediction->run_time == FractionalSeconds(40));
+  CHECK(found.prediction->source == static_cast<std::uint8_t>(AdviceSource::similar));
+  CHECK(found.prediction->use->memory_mib == 2000);
+  for (const char* const source : {"none", "", "foreign"}) {
+    advice.source = source;
+    CHECK(!code_found(advice).prediction);
+  }
+}
+
 }  // namespace
 }  // namespace schedmate::daemon

@@ -29,7 +29,7 @@ class ScriptDesk {
     if (!needs_script || !read_) return studies_.make(loop, study, ask);
     worker_.ask([this, loop, ask, study = std::move(study)]() mutable {
       auto script = read_(study.job);
-      if (!script) return studies_.give_up(loop, study.number, script.error());
+      if (!script) return studies_.settle(loop, study.number, tl::unexpected(script.error()));
       study.job.command = std::move(*script);
       studies_.make(loop, study, ask);
     });

@@ -4,7 +4,7 @@
 /// Where the loop's studies come in. Of a job that has failed the cluster is first asked, in a
 /// thread of its own and one job after the other, how its steps ended: the study has that with it.
 /// It is made all the same where the cluster does not tell, and at once where too many others wait
-/// to be asked for. All other studies go on to the scripts (script_desk.hpp). One thread asks.
+/// to be asked for. All other studies go on to the advice (advice_desk.hpp). One thread asks.
 
 #include <atomic>
 #include <cstdint>
@@ -13,19 +13,20 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/script_desk.hpp"
+#include "daemon/advice_desk.hpp"
 
 namespace schedmate::daemon {
 
 class StepDesk {
  public:
-  explicit StepDesk(Studies& studies) : studies_(studies), scripts_(studies) {}
+  StepDesk(Studies& studies, settings::Session session)
+      : studies_(studies), advice_(studies, std::move(session)) {}
 
   /// As Cluster::steps. Null, as at first: the cluster tells none. Before the first study.
   using Read = std::function<Result<std::vector<SeenStep>>(
       const SeenJob& job, const std::function<bool()>& others_wait)>;
   void read_by(ScriptDesk::Read scripts, Read steps) {
-    scripts_.read_by(std::move(scripts));
+    advice_.read_by(std::move(scripts));
     read_ = std::move(steps);
   }
 
@@ -33,7 +34,7 @@ class StepDesk {
   void make(std::uint64_t loop, live::Study study, const reader::Ask& ask) {
     constexpr int most_asked = 8;  // a job that is to run again waits for them
     if (study.what != live::Study::What::failure || !read_)
-      return scripts_.make(loop, std::move(study), ask);
+      return advice_.make(loop, std::move(study), ask);
     if (asked_ > most_asked) return studies_.make(loop, study, ask);
     ++asked_;
     worker_.ask([this, loop, ask, study = std::move(study)]() mutable {
@@ -46,7 +47,7 @@ class StepDesk {
 
  private:
   Studies& studies_;
-  ScriptDesk scripts_;
+  AdviceDesk advice_;
   Read read_;
   std::atomic<int> asked_ = 0;  // studies whose steps have not come yet
   Worker worker_;               // last: it uses what stands above

@@ -33,9 +33,9 @@ class Studies {
 
   /// Waits for nobody. `ask` answers no more once this is gone; empty: nothing can be read.
   void make(std::uint64_t loop, const live::Study& study, const reader::Ask& ask);
-  /// One that cannot be made.
-  void give_up(std::uint64_t loop, std::uint64_t study, const Error& error) {
-    take_(loop, {study, tl::unexpected(error)});
+  /// One is not to be made: somebody else has what it finds, or it cannot be.
+  void settle(std::uint64_t loop, std::uint64_t study, Result<live::Finding> finding) {
+    take_(loop, {study, std::move(finding)});
   }
   /// It has ended; what was found of it, and measured of its GPUs.
   void remember(const live::Attempt& attempt, const live::Life* life, const probe::JobUse* use);

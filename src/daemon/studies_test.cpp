@@ -77,7 +77,7 @@ TEST_CASE("steps tell of a failure though nobody reads its log, and are asked fo
     const std::lock_guard lock(mutex);
     return answers.size();
   };
-  StepDesk desk(studies);
+  StepDesk desk(studies, {});
   desk.read_by(nullptr, [](const SeenJob& job, const auto&) -> Result<std::vector<SeenStep>> {
     if (job.id != "7") return fail(ErrorCode::unavailable, "no accounting");
     return std::vector<SeenStep>{{.id = "0", .end_state = EndState::failed}};
@@ -111,7 +111,7 @@ TEST_CASE("failures that are too many for the steps to be asked for are studied 
   };
   std::atomic<bool> is_slow = true, others_waited = false;
   std::atomic<int> reads = 0;
-  StepDesk desk(studies);
+  StepDesk desk(studies, {});
   desk.read_by(nullptr, [&](const SeenJob&, const std::function<bool()>& others_wait) {
     CHECK(testing::soon([&] { return !is_slow; }));
     if (++reads == 1) others_waited = others_wait();

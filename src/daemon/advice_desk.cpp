@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/advice_desk.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "daemon/findings.hpp"
+
+namespace schedmate::daemon {
+
+void AdviceDesk::make(std::uint64_t loop, live::Study study, const reader::Ask& ask) {
+  if (study.what != live::Study::What::code || !ask) return studies_.make(loop, study, ask);
+  worker_.ask([this, loop, ask, study = std::move(study)]() mutable {
+    const auto found = given(study.job);
+    if (!found) return studies_.settle(loop, study.number, tl::unexpected(found.error()));
+    if (*found) return studies_.settle(loop, study.number, **found);
+    scripts_.make(loop, std::move(study), ask);
+  });
+}
+
+Result<std::optional<live::CodeFound>> AdviceDesk::given(const SeenJob& job) {
+  const auto store = history_.store();
+  if (!store) return tl::unexpected(store.error());
+  if (*store == nullptr) return std::nullopt;
+  const auto record = (*store)->get(job.id);
+  if (!record) {
+    history_.close();
+    return tl::unexpected(record.error());
+  }
+  // Ids come again.
+  const bool is_it = *record && (*record)->user == job.user &&
+                     (*record)->submit == std::max(SimTime(), job.submitted);
+  if (!is_it || !(*record)->advice) return std::nullopt;
+  return code_found(*(*record)->advice);
+}
+
+}  // namespace schedmate::daemon
