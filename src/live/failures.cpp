@@ -32,14 +32,13 @@ void Loop::follow_lives(const std::vector<Change>& changes, SimTime now) {
   if (!read_before_)
     for (const auto& [id, attempt] : jobs_.all()) lives_.resume(attempt, now);
   for (const std::string& id : jobs_.forgotten()) {
-    if (!lives_.text(id).empty()) batch_.kept.push_back({Lives::key(id), ""});
     lives_.forget(id);
+    keep_life(id);
   }
 }
 
 void Loop::keep_life(const std::string& id) {
-  std::string text = lives_.text(id);
-  if (!text.empty()) batch_.kept.push_back({Lives::key(id), std::move(text)});
+  if (auto text = lives_.row(id)) batch_.kept.push_back({Lives::key(id), *std::move(text)});
 }
 
 void Loop::study(SimTime now) {

@@ -146,9 +146,19 @@ std::string Lives::text(const std::string& id) const {
   return document.dump(-1, ' ', false, Document::error_handler_t::replace);
 }
 
+std::optional<std::string> Lives::row(const std::string& id) {
+  std::string made = text(id);
+  if (!made.empty())
+    rows_.insert(id);
+  else if (rows_.erase(id) == 0)
+    return std::nullopt;
+  return made;
+}
+
 Result<void> Lives::restore(const std::string& id, std::string_view text) {
   const Document document = Document::parse(text, nullptr, false);
   if (!document.is_object()) return schedmate::fail(ErrorCode::invalid, "the life of job " + id);
+  rows_.insert(id);
   Life& life = lives_[id];
   life.submitted = at(read_whole(document, "submitted_s"));
   life.restarts = read_whole(document, "restarts");

@@ -113,6 +113,8 @@ class Lives {
   [[nodiscard]] std::vector<std::string> unhandled() const;
   /// What restore() takes; "": nothing that must be kept.
   [[nodiscard]] std::string text(const std::string& id) const;
+  /// What the journal's row of it is to hold, as text(); nothing where it has none and needs none.
+  std::optional<std::string> row(const std::string& id);
   [[nodiscard]] static std::string key(const std::string& id) { return "life " + id; }
   /// The fingerprint of an earlier attempt that hung and was restarted for that.
   static constexpr std::string_view hung = "hung";
@@ -133,6 +135,7 @@ class Lives {
   std::map<std::string, Life> lives_;
   std::map<std::uint64_t, std::string> ids_;  // by attempt
   std::set<std::string> unhandled_, hanging_;
+  std::set<std::string> rows_;  // that stand in the journal
 };
 
 /// Whether its end is a failure of which something can be known.

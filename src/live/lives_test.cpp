@@ -335,6 +335,23 @@ TEST_CASE("a job that the journal says hangs, and whose log has moved on, does n
   CHECK(!lives.find("1")->hang);
 }
 
+TEST_CASE("a hang that is over is over for the next process, and nothing of it stays") {
+  ReadingHouse there;
+  const auto hangs = [&] { return there.life("1").health() == Health::hung; };
+  there.submit("1");
+  there.house.turns(2);
+  for (int i = 1; i <= 8; ++i) there.log_says(30 * i, 100 * static_cast<std::uint64_t>(i));
+  for (int i = 0; i < 20; ++i) there.log_says(240, 900);
+  CHECK(hangs());
+  CHECK(there.house.kept().contains(Lives::key("1")));
+  there.log_says(270, 1000);
+  CHECK(!hangs());
+  CHECK(!there.house.kept().contains(Lives::key("1")));
+  there.house.restart();
+  there.house.turn();
+  CHECK(there.house.loop().lives().hanging().empty());
+}
+
 TEST_CASE("how its steps ended is kept with why it failed") {
   Lives lives;
   REQUIRE(lives.restore("1", R"({"submitted_s": 5, "cause": {"judged": true, "steps": [
