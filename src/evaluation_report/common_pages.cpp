@@ -11,17 +11,20 @@ void add_method(Page& report) {
       // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): sentences of several lines
       {"Each experiment runs host and arms on the same perturbations. Each draws anew all that is "
        "drawn: the workload (templates, GPU use, metadata), synthetic traces, failures, and "
-       "submissions that come 0, 1 or 2 s later. Jobs of the warm-up (the first days, stated with "
-       "each experiment) count in no figure.",
+       "submissions that come 0, 1 or 2 s later. In rows that are older than the queue of lucid+sm "
+       "(their pages say so) only failures and submissions differ. Jobs of the warm-up (the first "
+       "days, stated with each experiment) count in no figure.",
        "ln ratio: mean over jobs of ln(JCT arm / JCT host), below 0 is faster; then the mean over "
        "perturbations with its 95 % interval (Student's t, paired) as ±. A figure without an "
        "interval is a bound, or was the same in all perturbations.",
        "safe: the upper one-sided 95 % bound of that mean is at most ln 1.02, and so is that of "
-       "the average JCT (longer by, 95 %); arms with advice above it are marked EXCEEDS.",
+       "the average JCT (longer by, 95 %), which older rows do not have; arms with advice above it "
+       "are marked EXCEEDS.",
        "average JCT x: mean JCT of the host / mean JCT of the arm, as the paper's Figure 12d. "
        "bound x: mean JCT of the host / mean duration (zero waiting, no sharing), which no "
        "scheduler exceeds; share of bound: how much of it the arm gets, bootstrap over "
-       "perturbations. p50, p99: nearest rank, in seconds. slowed: share of jobs with over twice "
+       "perturbations; older rows have neither. p50, p99: nearest rank, in seconds. slowed: share "
+       "of jobs with over twice "
        "the host's JCT.",
        "share of oracle: sum ln(host/arm) / sum ln(host/oracle), bootstrap over perturbations. It "
        "is given only where the lower 95 % limit of the oracle's gain is above 2 %; otherwise "
@@ -29,11 +32,13 @@ void add_method(Page& report) {
        "settings. It is not a bound: other settings may do better with this knowledge (see What "
        "bounds the gain below), and a host that plans with limits can gain from wrong durations.",
        "packed: GPU time on GPUs that another job held first / total GPU time held.",
-       "ARM.last_k: ARM with the mean duration and GPU use of the user's last three jobs of that "
-       "size in place of the Advisor (advice=last_k:use): nothing is read. ARM.oracle: with true "
-       "durations and without shrinkage (advice=oracle:use,shrink=false). ARM.own, ARM.all: the "
-       "controls (workload_shuffle=own reads the metadata of another job of the same user, all "
-       "that of any job). "
+       "ARM.last_k: ARM with the user's last three jobs of that size in place of the Advisor: "
+       "nothing is read. advice=last_k:use gives their mean duration and GPU use, advice=last_k "
+       "(older rows) the duration alone. ARM.oracle: with true durations and GPU use, without "
+       "shrinkage (advice=oracle:use,shrink=false). ARM.own, ARM.all: the controls, in which the "
+       "Advisor reads metadata, directory and command of another job with the same GPU count: one "
+       "of the same user and virtual cluster (workload_shuffle=own), or any (all). ARM.metadata "
+       "(older rows): only the metadata is another job's. "
        "ARM.unshrunk: full advice from the first job on (shrink=false). The text below each table "
        "explains its other labels; {at} in a policy is the swept value. Figures and tables of the "
        "paper are shown with last_k, the oracle and both controls. safety_... has only the "
@@ -79,12 +84,13 @@ void add_front_page(Page& report, const std::vector<std::string>& not_from_readi
       "Saturn-like and Acme-like rows are drawn from published tables and are entirely synthetic.",
       "The gain of an arm over its host on made-up metadata is construction: the recipe decides "
       "how much there is to read. The only evidence for reading code is what the Advisor gains "
-      "over last_k, which reads nothing, and over the controls, in which it reads the metadata of "
-      "other jobs with the same GPU count (metadata alone; metadata, directory and command). On "
-      "made-up metadata this is construction, too: a gain shows that the written text helps, but "
-      "not what users really write. The columns over ... show these differences, below 0 where the "
-      "Advisor is better. last_k predicts no GPU use, so in Lucid, where most of the gain comes "
-      "from profiles, a gain over last_k says little."};
+      "over last_k, which reads nothing, and over the controls, in which it reads what belongs to "
+      "other jobs with the same GPU count. On made-up metadata this is construction, too: a gain "
+      "shows that the written text helps, but not what users really write. The columns over ... "
+      "show these differences, below 0 where the Advisor is better. With advice=last_k:use last_k "
+      "predicts GPU use as the Advisor does; with advice=last_k (older rows) it predicts none, so "
+      "in Lucid, where the ln ratio gains most by profiles that are skipped, a gain over it says "
+      "little."};
   points.insert(points.end(), not_from_reading.begin(), not_from_reading.end());
   report.list(points);
   add_method(report);
@@ -108,18 +114,19 @@ void add_limits_page(Page& report) {
        "Whether users of these clusters change their resubmissions as the recipe draws it.",
        "The paper's own traces of Acme and Saturn, Mars, and its physical cluster: not published. "
        "The synthetic traces match the published marginal tables, not the joint distribution.",
-       "Variation beyond the jitter of submissions: an interval describes these rows, not other "
+       "Variation beyond what perturbations draw: an interval describes these rows, not other "
        "months, clusters or users.",
        "Two virtual clusters, or the same one in another month, are not independent samples.",
        "Failures: their rate is a setting, and the rows of Venus and Philly do not say which of "
        "their FAILED jobs the infrastructure broke.",
        "How the paper profiled jobs for Sia in Table 3: it does not say. We use 0, 20 and 120 s on "
        "each GPU type. Its third row cannot be the trace that it names.",
-       "How well the constants of the protection work elsewhere: when to trust advice and GPU use, "
-       "and how long Tiresias defers, was chosen on the same Venus, Philly and Saturn-like rows "
-       "that are reported here (decision 0012).",
-       "That no job is slower: safe refers to the mean of ln JCT over jobs. Some jobs are slower "
-       "(slowed), and the average JCT may be longer.",
+       "How well the constants work elsewhere: when to trust advice and GPU use, how long Tiresias "
+       "defers, and the settings of lucid+sm's queue were chosen on the same Venus, Philly and "
+       "Saturn-like rows that are reported here, the queue's on the Acme-like ones, too (decision "
+       "0012).",
+       "That no job is slower: safe refers to means over jobs. Some jobs are slower (slowed), and "
+       "where the rows have no longer by, the average JCT may be longer.",
        "Framework and script failures that end a job for good: a FAILED row ends as in the trace "
        "and never fails again; the handler either leaves it alone or restarts it without effect.",
        "Table 2's jobs: plain draws of 82 jobs have a fraction of its work (table2_simulated). In "

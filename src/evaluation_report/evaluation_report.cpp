@@ -11,6 +11,7 @@
 #include "evaluation_report/claims_section.hpp"
 #include "evaluation_report/common_pages.hpp"
 #include "evaluation_report/findings_text.hpp"
+#include "evaluation_report/lucid_queue.hpp"
 #include "evaluation_report/recovery_section.hpp"
 #include "evaluation_report/summary_section.hpp"
 #include "study/standard_arms.hpp"
@@ -211,6 +212,7 @@ void add_chapter(Page& report, const Chapter& chapter, std::set<std::string>& wo
   if (!experiment.claim.empty()) report.paragraph("Claim: " + experiment.claim);
   report.list(head_of(chapter));
   if (!chapter.origin.empty()) report.paragraph(chapter.origin);
+  if (std::string note = queue_note(chapter); !note.empty()) report.paragraph(std::move(note));
   if (chapter.rows.empty()) return;
   report.code(chapter.rows.front().row.command);
   std::string listed;  // of one trace, mostly true of the others
