@@ -112,8 +112,9 @@ elastic() {
 with_schedmate() {
   heading "Host against host + SchedMate: real rows, made-up workloads, the Advisor in the loop"
   echo "(ln ratio: mean over jobs of ln(JCT of the arm / of its host), below 0 is faster; average JCT x: host / arm, dominated by a few"
-  echo "long jobs; 95 % intervals over draws of the workload; share of bound: of what zero waiting and no sharing would save, which no"
-  echo "scheduler exceeds; docs/evaluation.md says what this shows and what it does not)"
+  echo "long jobs; 95 % intervals over draws of workload and submissions; share of bound: of what zero waiting and no sharing would save,"
+  echo "which no scheduler exceeds. The gain of lucid+sm includes its queue, which reads nothing; docs/evaluation.md says what this shows"
+  echo "and what it does not)"
   "$schedmate" evaluate examples/with_schedmate.toml --out demo-out/with-schedmate --threads "$(nproc)"
   [[ -s demo-out/with-schedmate/evaluation.html ]] || {
     echo "demo: no demo-out/with-schedmate/evaluation.html was written" >&2
