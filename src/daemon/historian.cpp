@@ -14,6 +14,7 @@
 #include "daemon/readings.hpp"
 #include "secrets/outgoing.hpp"
 #include "service/advise.hpp"
+#include "store/admit.hpp"
 
 namespace schedmate::daemon {
 namespace {
@@ -88,6 +89,14 @@ Outcome outcome_of(const Ended& end) {
   return outcome;
 }
 
+/// What is on record stays as it is.
+bool stays(const JobRecord& known, const EndRecord& end) {
+  const bool is_late = end.is_old || end.place > 0;
+  if (known.submit != end.record.submit) return is_late && known.submit > end.record.submit;
+  if (!known.outcome) return false;
+  return end.is_old || (is_late && known.outcome->end > end.record.outcome->end);
+}
+
 }  // namespace
 
 Result<const service::AdvisorState*> Historian::state() {
@@ -155,26 +164,43 @@ Result<std::optional<Outcome>> Historian::end_of(const SeenJob& job) {
   return is_it ? (*known)->outcome : std::nullopt;
 }
 
-/// Those that were never advised come in one transaction: there may be very many.
+Result<EndRecord> Historian::end_record(const Ended& end) {
+  JobRecord record = record_of(end.job);
+  record.outcome = outcome_of(end);
+  return store::admit(record).map([&](JobRecord admitted) {
+    return EndRecord{.record = std::move(admitted), .is_old = end.is_old};
+  });
+}
+
 Result<void> Historian::remember(std::span<const Ended> ends) {
+  std::vector<EndRecord> records;
+  for (const Ended& end : ends) {
+    auto record = end_record(end);
+    if (!record) return tl::unexpected(record.error());
+    records.push_back(*std::move(record));
+  }
+  return keep(records);
+}
+
+/// Those that were never advised come in one transaction: there may be very many.
+Result<void> Historian::keep(std::span<const EndRecord> ends) {
   const auto state = this->state();
   if (!state) return tl::unexpected(state.error());
   Store& store = *(*state)->store;
   std::map<std::string, JobRecord> fresh;
   constexpr std::size_t most_ended = 20'000;
   if (ended_.size() > most_ended) ended_.clear();
-  for (const Ended& end : ends) {
-    if (!end.job.dir.empty()) ended_.insert(end.job.id);  // it may be advised on yet
-    const auto known = store.get(end.job.id);
+  for (const EndRecord& end : ends) {
+    const JobRecord& record = end.record;
+    if (!record.root.empty()) ended_.insert(record.id);  // it may be advised on yet
+    const auto known = store.get(record.id);
     if (!known) return tl::unexpected(known.error());
-    const bool is_there = *known && (*known)->submit == std::max(SimTime(), end.job.submitted);
-    if (is_there && end.is_old && (*known)->outcome) continue;
-    if (is_there) {
-      if (auto done = store.finish(end.job.id, outcome_of(end)); !done) return done;
-      continue;
+    if (*known && stays(**known, end)) continue;
+    if (*known && (*known)->submit == record.submit) {
+      if (auto done = store.finish(record.id, *record.outcome); !done) return done;
+    } else {
+      fresh[record.id] = record;
     }
-    JobRecord& record = fresh[end.job.id] = record_of(end.job);
-    record.outcome = outcome_of(end);
   }
   std::vector<JobRecord> records;
   for (auto& [id, record] : fresh) records.push_back(std::move(record));

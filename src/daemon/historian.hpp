@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/document.hpp"
+#include "daemon/end_record.hpp"
 #include "live/lives.hpp"
 #include "probe/job_use.hpp"
 #include "service/advisor_state.hpp"
@@ -39,7 +40,15 @@ class Historian {
   }
   /// Of jobs that were submitted alike, at least one: the same of all, each with its own record.
   Result<live::CodeFound> advise(std::span<const SeenJob> alike, const Document& document);
+  /// That the history can be asked. Errors: whatever is wrong with it, or with what it needs.
+  Result<void> open() {
+    return state().map([](const auto*) {});
+  }
+  /// As the history keeps it, whatever the job's owner wrote. Errors: invalid.
+  [[nodiscard]] static Result<EndRecord> end_record(const Ended& end);
   /// The same end twice is one. Errors: those of the history.
+  Result<void> keep(std::span<const EndRecord> ends);
+  /// Both. Errors: of both.
   Result<void> remember(const Ended& end) { return remember(std::span(&end, 1)); }
   Result<void> remember(std::span<const Ended> ends);
 

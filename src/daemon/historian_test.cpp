@@ -123,6 +123,31 @@ TEST_CASE("how a job ended is kept with its progress and cause, once however oft
   CHECK(kept(site, "8")->outcome->state == EndState::failed);
 }
 
+TEST_CASE("an end that has waited replaces no later one") {
+  testing::ClusterSite site;
+  Historian historian(site.session());
+  const auto keep = [&](const SeenJob& job, std::int64_t place) {
+    EndRecord end = testing::need(Historian::end_record({.job = job}));
+    end.place = place;
+    testing::need(historian.keep(std::span(&end, 1)));
+  };
+  const auto ran = [&] { return kept(site, "7")->outcome->duration; };
+  const SeenJob first = training("7", 5000), again = training("7", 9000);
+  keep(ended(first, Seconds(100)), 1);
+  CHECK(ran() == Seconds(100));
+  keep(ended(first, Seconds(300)), 1);
+  CHECK(ran() == Seconds(300));
+  keep(ended(first, Seconds(100)), 1);
+  CHECK(ran() == Seconds(300));
+  keep(ended(first, Seconds(200)), 0);  // the cluster says so now
+  CHECK(ran() == Seconds(200));
+  // An id that came again.
+  keep(ended(again, Seconds(50)), 0);
+  keep(ended(first, Seconds(400)), 1);
+  CHECK(ran() == Seconds(50));
+  CHECK(kept(site, "7")->submit == at(9000));
+}
+
 TEST_CASE("advice that comes after the end leaves that as it is") {
   testing::ClusterSite site;
   Historian historian(site.session());

@@ -65,11 +65,10 @@ constexpr std::array arrows{
     Arrows{"screen", "settings advisor report study evaluation_report service lab queue",
            "shows what the use cases answer"},
     Arrows{"page", "http", "answers with its files"},
-    Arrows{
-        "daemon",
-        "advisor settings secrets service http page journal live replay ray_live slurm_live policy "
-        "trace eta queue reader workers probe llm",
-        "the program that runs beside a cluster"},
+    Arrows{"daemon",
+           "sqlite store advisor settings secrets service http page journal live replay ray_live "
+           "slurm_live policy trace eta queue reader workers probe llm",
+           "the program that runs beside a cluster"},
     Arrows{"face", "settings secrets study service lab queue",
            "offers the product to C and Python"},
 };
