@@ -478,9 +478,9 @@ class Daemon {
   Worker connector_, writer_, notifier_;  // they use what stands above, as do those below
   Foresight foresight_{surroundings_.clock, configuration_.session,
                        [this](Result<Forecast> made) { inbox_.put(Foreseen{std::move(made)}); }};
-  Studies studies_{configuration_.session, [this](std::uint64_t loop, live::Studied studied) {
-                     inbox_.put(Learned{loop, std::move(studied)});
-                   }};
+  Studies studies_{configuration_.session,
+                   [this](auto loop, auto made) { inbox_.put(Learned{loop, std::move(made)}); },
+                   surroundings_.report};
   KeptLogs logs_{configuration_.state_dir};
   Readings readings_{configuration_.reader, configuration_.session, surroundings_.report};
   StepDesk asked_{studies_, configuration_.session};

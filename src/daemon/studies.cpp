@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/studies.hpp"
 
-#include <algorithm>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -86,6 +84,7 @@ void Studies::advise(const SeenJob& job, const SharedReadings::Read& facts, cons
 }
 
 void Studies::advise_all(const std::string& key) {
+  if (ends_.is_late() && ends_.work()) give_ends();  // advice may take long
   Alike alike;
   {
     const std::lock_guard lock(mutex_);
@@ -105,6 +104,7 @@ void Studies::remember(const live::Attempt& attempt, const live::Life* life,
 }
 
 void Studies::remember_old(const live::Jobs& jobs, const live::Lives& lives) {
+  try_again();
   for (const auto& [id, attempt] : jobs.all()) {
     if (attempt.seen.phase != JobPhase::ended) continue;
     Ended end{.job = attempt.seen, .earlier = attempt.past, .is_old = true};
@@ -113,61 +113,18 @@ void Studies::remember_old(const live::Jobs& jobs, const live::Lives& lives) {
   }
 }
 
-/// The worker takes all that have come by its turn.
 void Studies::remember(Ended end) {
-  const std::lock_guard lock(mutex_);
-  ended_.push_back(std::move(end));
-  if (ended_.size() == 1) worker_.ask([this] { remember_all(); });
-}
-
-void Studies::remember_all() {
-  std::vector<Ended> ended;
-  {
-    const std::lock_guard lock(mutex_);
-    ended = std::exchange(ended_, {});
-  }
-  const auto all = historian_.remember(ended);
-  if (!all && may_pass(all.error())) return put_off(std::move(ended));
-  HistoryEnds counts{.kept = all ? ended.size() : 0};
-  std::vector<Ended> later;
-  // Where one cannot be kept the others are.
-  for (std::size_t i = 0; !all && i < ended.size(); ++i) {
-    const auto kept = historian_.remember(ended[i]);
-    if (!kept && may_pass(kept.error()))
-      later.push_back(std::move(ended[i]));
-    else
-      ++(kept ? counts.kept : counts.refused);
-  }
-  if (!later.empty()) put_off(std::move(later));
-  const std::lock_guard lock(mutex_);
-  counts_.kept += counts.kept;
-  counts_.refused += counts.refused;
-}
-
-void Studies::put_off(std::vector<Ended> ended) {
-  constexpr std::size_t most = 20'000;
-  const std::lock_guard lock(mutex_);
-  std::ranges::move(ended, std::back_inserter(later_));
-  if (later_.size() <= most) return;
-  counts_.dropped += later_.size() - most;
-  later_.erase(later_.begin(), later_.end() - static_cast<std::ptrdiff_t>(most));
+  if (ends_.put(std::move(end))) give_ends();
 }
 
 void Studies::try_again() {
-  const std::lock_guard lock(mutex_);
-  if (later_.empty()) return;
-  const bool is_asked = !ended_.empty();
-  ended_.insert(ended_.begin(), std::move_iterator(later_.begin()),
-                std::move_iterator(later_.end()));
-  later_.clear();
-  if (!is_asked) worker_.ask([this] { remember_all(); });
+  if (ends_.try_again()) give_ends();
 }
 
-HistoryEnds Studies::ends() {
-  const std::lock_guard lock(mutex_);
-  HistoryEnds made = counts_;
-  made.waiting = ended_.size() + later_.size();
-  return made;
+void Studies::give_ends() {
+  worker_.ask([this] {
+    if (ends_.work()) give_ends();
+  });
 }
 
 }  // namespace schedmate::daemon

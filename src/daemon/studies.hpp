@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "daemon/end_queue.hpp"
 #include "daemon/historian.hpp"
-#include "daemon/history_ends.hpp"
 #include "daemon/shared_readings.hpp"
 #include "daemon/worker.hpp"
 #include "live/events.hpp"
@@ -27,9 +27,13 @@ class Studies {
   /// `loop`: which one asked, as each numbers its studies anew.
   using Take = std::function<void(std::uint64_t loop, live::Studied)>;
 
-  /// `take` is called by other threads, once for each study.
-  Studies(settings::Session session, Take take)
-      : take_(std::move(take)), shared_(most_readings(session)), historian_(std::move(session)) {}
+  /// `take` is called by other threads, once for each study; `report` with lines for the log.
+  Studies(const settings::Session& session, Take take, WaitingEnds::Report report = {})
+      : take_(std::move(take)),
+        shared_(most_readings(session)),
+        historian_(session),
+        ends_(historian_, {.disk = {.path = session.state_dir() + "/ends.sqlite"}},
+              std::move(report)) {}
 
   /// Waits for nobody. `ask` answers no more once this is gone; empty: nothing can be read.
   void make(std::uint64_t loop, const live::Study& study, const reader::Ask& ask);
@@ -39,11 +43,12 @@ class Studies {
   }
   /// It has ended; what was found of it, and measured of its GPUs.
   void remember(const live::Attempt& attempt, const live::Life* life, const probe::JobUse* use);
-  /// Those that had ended when the daemon began: the one before may have had no time for them.
+  /// What an earlier daemon has left on the disk; and those that had ended when this one began, for
+  /// which it may have had no time. The journal is this process's by then, and so is the folder.
   void remember_old(const live::Jobs& jobs, const live::Lives& lives);
   /// Ends that the history could not take for now are given to it again.
   void try_again();
-  [[nodiscard]] HistoryEnds ends();
+  [[nodiscard]] HistoryEnds ends() { return ends_.counts(); }
 
  private:
   using Answer = std::function<void(Result<live::Finding>)>;
@@ -58,18 +63,15 @@ class Studies {
   void advise(const SeenJob& job, const SharedReadings::Read& facts, const Answer& answer);
   void advise_all(const std::string& key);
   void remember(Ended end);
-  void remember_all();
-  void put_off(std::vector<Ended> ended);
+  void give_ends();
 
   Take take_;
   std::mutex mutex_;
   std::map<std::string, Alike> alike_;
-  std::vector<Ended> ended_;  // that the history has not been told of
-  std::vector<Ended> later_;  // that it could not take
-  HistoryEnds counts_;
   SharedReadings shared_;
   Historian historian_;  // of the worker's thread
-  Worker worker_;        // last: it uses what stands above
+  EndQueue ends_;
+  Worker worker_;  // last: it uses what stands above
 };
 
 /// What the reader is asked for a study. Errors: not_found where the cluster does not tell enough.

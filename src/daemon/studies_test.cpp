@@ -5,12 +5,15 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/own_files.hpp"
 #include "daemon/step_desk.hpp"
+#include "tests/support/ended_jobs.hpp"
 #include "tests/support/need.hpp"
 #include "tests/support/patience.hpp"
 
@@ -126,6 +129,26 @@ TEST_CASE("failures that are too many for the steps to be asked for are studied 
   REQUIRE(testing::soon([&] { return seen().size() >= 12; }));
   CHECK(reads == 9);
   CHECK(others_waited);
+}
+
+TEST_CASE("how jobs ended is given to a history that was away, by a later daemon") {
+  const testing::AwayHistory history;
+  const std::string folder = history.session().state_dir();
+  testing::need(make_own_folder(folder));
+  const auto nobody = [](std::uint64_t /*loop*/, const live::Studied& /*studied*/) {};
+  live::Attempt attempt;
+  attempt.seen = testing::ended_job("7").job;
+  {
+    Studies studies(history.session(), nobody);
+    studies.remember(attempt, nullptr, nullptr);
+    REQUIRE(testing::soon([&] { return std::filesystem::exists(folder + "/ends.sqlite"); }));
+  }
+  history.come_back();
+  Studies studies(history.session(), nobody);
+  studies.remember_old({}, {});
+  REQUIRE(testing::soon([&] { return studies.ends().kept == 1; }));
+  CHECK(history.kept("7")->outcome->duration == Seconds(60));
+  CHECK(studies.ends().waiting == 0);
 }
 
 }  // namespace

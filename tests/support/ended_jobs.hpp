@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Jobs that have ended, and a history that is away until it comes back.
+
+#include <filesystem>
+#include <schedmate/store.hpp>
+#include <string>
+
+#include "daemon/end_queue.hpp"
+#include "tests/support/cluster_site.hpp"
+#include "tests/support/need.hpp"
+
+namespace schedmate::testing {
+
+inline daemon::Ended ended_job(const std::string& id, Seconds ran = Seconds(60),
+                               std::int64_t submitted_s = 1000) {
+  daemon::Ended end;
+  end.job.id = id;
+  end.job.user = "ann";
+  end.job.name = "train";
+  end.job.partition = "gpu";
+  end.job.gpus = 4;
+  end.job.command = "python train.py";
+  end.job.submitted = at(submitted_s);
+  end.job.started = at(submitted_s + 60);
+  end.job.ended = *end.job.started + ran;
+  end.job.phase = JobPhase::ended;
+  end.job.end_state = EndState::completed;
+  return end;
+}
+
+class AwayHistory {
+ public:
+  [[nodiscard]] settings::Session session() const {
+    settings::Session made = site_.session();
+    need(made.settings.set("store", where(), "test"));
+    return made;
+  }
+  /// The folder of its file, which was not there.
+  void come_back() const { std::filesystem::create_directory(site_.here.path("history")); }
+  [[nodiscard]] std::string ends_file() const { return site_.here.path("ends.sqlite"); }
+  /// Another process looks at it.
+  [[nodiscard]] std::optional<JobRecord> kept(const std::string& id) const {
+    return need(store()->get(id));
+  }
+  [[nodiscard]] std::unique_ptr<Store> store() const { return need(open_store(where())); }
+
+ private:
+  [[nodiscard]] std::string where() const {
+    return "sqlite:" + site_.here.path("history") + "/history.sqlite";
+  }
+  ClusterSite site_;
+};
+
+}  // namespace schedmate::testing
