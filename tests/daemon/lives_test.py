@@ -35,7 +35,7 @@ def jobs(site, **wanted):
 
 def notices(site):
     """Notifications by job."""
-    made = site.ask("GET", "/api/v1/actions?limit=100000")[1]["actions"]
+    made = site.all_actions()
     return collections.Counter(action["call"]["job"] for action in made if action["call"]["kind"] == "notify")
 
 
@@ -80,7 +80,7 @@ def failures_of_a_machine(programs):
     site = site_with(programs, OF_MACHINE, 100)
     process = site.begin()
     site.wait(lambda: len(notices(site)) >= 3, "failures are dealt with")
-    made = site.ask("GET", "/api/v1/actions?limit=100000")[1]["actions"]
+    made = site.all_actions()
     kinds = {action["call"]["kind"] for action in made if action["why"] and action["why"][0].startswith("rule machine_unwitnessed")}
     expect(f"by the log alone nodes are tested and jobs restarted, and none is drained: {kinds}",
            kinds == {"test_nodes", "requeue_excluding", "notify"})

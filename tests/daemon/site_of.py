@@ -187,6 +187,14 @@ class Site:
             door.sendall(json.dumps({"do": "call", "number": 1, "call": call}).encode() + b"\n")
             return json.loads(door.makefile().readline())["outcome"]
 
+    def all_actions(self):
+        """Newest first, page by page."""
+        made, cursor = [], ""
+        while cursor is not None:
+            page = self.ask("GET", f"/api/v1/actions?cursor={cursor}")[1]
+            made, cursor = made + page["actions"], page["next"]
+        return made
+
     def answers(self):
         try:
             return self.ask("GET", "/readyz")[1]["ready"]

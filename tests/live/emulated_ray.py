@@ -110,8 +110,7 @@ uid_min = 0
         return {job["id"]: job for job in self.ask("GET", "/api/v1/jobs?limit=1000")[1]["jobs"]}
 
     def actions(self, kind):
-        made = self.ask("GET", "/api/v1/actions?limit=5000")[1]["actions"]
-        return sorted((each for each in made if each["call"]["kind"] == kind), key=lambda each: each["id"])
+        return sorted((each for each in self.all_actions() if each["call"]["kind"] == kind), key=lambda each: each["id"])
 
     def cancel(self, jobs):
         for job in jobs:

@@ -202,8 +202,16 @@ class Daemon:
         except OSError:
             return False
 
+    def all_actions(self):
+        """Newest first, page by page."""
+        made, cursor = [], ""
+        while cursor is not None:
+            page = self.ask(f"/api/v1/actions?cursor={cursor}")
+            made, cursor = made + page["actions"], page["next"]
+        return made
+
     def actions(self, kind):
-        return [each for each in self.ask("/api/v1/actions?limit=5000")["actions"] if each["call"]["kind"] == kind]
+        return [each for each in self.all_actions() if each["call"]["kind"] == kind]
 
 
 def wait(holds, what, seconds=60, often=0.1):

@@ -58,7 +58,7 @@ def run_arm(args):
 
 def count(daemon):
     made = {}
-    for each in daemon.ask("/api/v1/actions?limit=5000")["actions"]:
+    for each in daemon.all_actions():
         kind = f"{each['call']['kind']} {each['state']}"
         made[kind] = made.get(kind, 0) + 1
     return made
