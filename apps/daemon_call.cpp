@@ -61,7 +61,7 @@ std::string query_of(const Query& query) {
 }
 
 Result<std::vector<Document>> all_pages(const client::DaemonClient& daemon, const PagedList& list) {
-  constexpr int most_pages = 100;
+  constexpr int most_pages = 500;
   std::vector<Document> all;
   Query query = list.query;
   constexpr std::size_t most_of_page = 5000;

@@ -43,8 +43,8 @@ std::string query(const http::Request& request, std::string_view name) {
   return found == request.query.end() ? std::string() : found->second;
 }
 
-std::size_t limit_of(const http::Request& request) {
-  constexpr std::size_t usual = 1000, most = 100'000;
+std::size_t limit_of(const http::Request& request, std::size_t most) {
+  constexpr std::size_t usual = 1000;
   return std::clamp<std::size_t>(parse_number<std::size_t>(query(request, "limit")).value_or(usual),
                                  1, most);
 }
@@ -73,10 +73,6 @@ http::Reply answer_to(const http::Request& request, const State& state,
       return why_reply(request, state);
     case RouteName::cluster:
       return cluster_reply(request, state);
-    case RouteName::actions:
-      return actions_reply(request, state);
-    case RouteName::action:
-      return one_action_reply(request, state);
     case RouteName::ledger:
       return ledger_reply(request, state);
     case RouteName::changes:

@@ -5,8 +5,10 @@
 
 #include <memory>
 #include <optional>
+#include <schedmate/caller.hpp>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "daemon/first_forecasts.hpp"
@@ -54,6 +56,20 @@ struct State {
   std::string trouble{};  ///< why the cluster is not seen, so all this is old; "": it is
 };
 
+/// Which actions a caller may see, by the jobs that were there when he asked: for other threads.
+class SeenActions {
+ public:
+  explicit SeenActions(Caller caller) : caller_(std::move(caller)) {}
+  SeenActions(const Caller& caller, const live::Jobs& jobs);
+  void add(const SeenJob& job);
+  [[nodiscard]] bool all() const { return caller_.role == Role::cluster_operator; }
+  [[nodiscard]] bool holds(const Action& action) const;
+
+ private:
+  Caller caller_;
+  std::unordered_map<std::string, SimTime> jobs_;  // when they were submitted
+};
+
 /// What an operator has decided; nothing where the request is no such. Errors: invalid.
 [[nodiscard]] std::optional<Result<live::Decided>> decision_of(const http::Request& request);
 
@@ -63,11 +79,24 @@ struct State {
 
 [[nodiscard]] http::Reply answer_to(const http::Request& request, const State& state,
                                     const std::shared_ptr<http::EventLog>& events);
-/// Of the route `job`, but for what the history knows (archive.hpp); nothing: there is no such job,
-/// or not for the caller.
+/// Of the route `job`, but for actions that have ended and what the history knows (archive.hpp);
+/// nothing: there is no such job, or not for the caller.
 [[nodiscard]] std::optional<Document> whole_job(const http::Request& request, const State& state);
-/// Of the route `audit`, from the journal's file alone: any thread.
+/// The last ones about a job, of those that the loop has no more.
+[[nodiscard]] std::vector<std::int64_t> ended_actions(const std::string& job, const State& state);
+// Each from the journal's file alone, by any thread; of the route:
+/// `audit`,
 [[nodiscard]] http::Reply audit_reply(const http::Request& request, const std::string& journal);
+/// `actions`,
+[[nodiscard]] http::Reply actions_reply(const http::Request& request, const SeenActions& seen,
+                                        const std::string& journal);
+/// `action`; `open`: as it is, where it is not at its end.
+[[nodiscard]] http::Reply one_action_reply(const http::Request& request, const SeenActions& seen,
+                                           const std::string& journal,
+                                           const Action* open = nullptr);
+/// `job`: adds those of these actions that are about it to its open ones, oldest first.
+void add_ended_actions(const std::vector<std::int64_t>& ids, const std::string& journal,
+                       Document& job);
 [[nodiscard]] http::Reply action_reply(std::int64_t id, const State& state);
 
 /// For the document of the cluster: its name, who asks, the modes, what waits for an operator.

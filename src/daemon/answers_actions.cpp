@@ -20,14 +20,7 @@ namespace {
 
 using http::RouteName;
 
-bool may_see(const http::Request& request, const Action& action, const State& state) {
-  if (request.caller.role == Role::cluster_operator) return true;
-  if (action.call.kind == ActionKind::submit)
-    return request.caller.may_see_jobs_of(action.call.user);
-  const live::Attempt* const attempt = state.loop.jobs().find(action.call.job);
-  return attempt != nullptr && attempt->seen.submitted == action.call.submitted &&
-         request.caller.may_see_jobs_of(attempt->seen.user);
-}
+constexpr std::size_t most_of_page = 1000;
 
 http::Reply wrong_state(const std::string& word) {
   std::vector<std::string_view> all;
@@ -35,7 +28,34 @@ http::Reply wrong_state(const std::string& word) {
   return http::error_reply(Error{ErrorCode::invalid, unknown_name("state", word, all)});
 }
 
+std::optional<Action> kept_action(std::int64_t id, const std::string& journal) {
+  auto kept = journal::read_actions({journal}, std::vector{id});
+  if (!kept || kept->empty()) return std::nullopt;
+  return std::move(kept->front());
+}
+
+std::optional<Action> find_action(std::int64_t id, const State& state) {
+  if (const Action* const open = state.loop.actions().find(id)) return *open;
+  return kept_action(id, state.journal);
+}
+
 }  // namespace
+
+SeenActions::SeenActions(const Caller& caller, const live::Jobs& jobs) : caller_(caller) {
+  if (all()) return;
+  for (const auto& [id, attempt] : jobs.all()) add(attempt.seen);
+}
+
+void SeenActions::add(const SeenJob& job) {
+  if (caller_.may_see_jobs_of(job.user)) jobs_.emplace(job.id, job.submitted);
+}
+
+bool SeenActions::holds(const Action& action) const {
+  if (all()) return true;
+  if (action.call.kind == ActionKind::submit) return caller_.may_see_jobs_of(action.call.user);
+  const auto job = jobs_.find(action.call.job);
+  return job != jobs_.end() && job->second == action.call.submitted;  // ids come again
+}
 
 Document shown_action(const Action& action) {
   Document made = service::without_secrets(action_document(action));
@@ -49,14 +69,9 @@ Document shown_action(const Action& action) {
   return made;
 }
 
-std::optional<Action> find_action(std::int64_t id, const State& state) {
-  if (const Action* const open = state.loop.actions().find(id)) return *open;
-  auto kept = journal::read_actions({state.journal}, std::vector{id});
-  if (!kept || kept->empty()) return std::nullopt;
-  return std::move(kept->front());
-}
-
-http::Reply actions_reply(const http::Request& request, const State& state) {
+http::Reply actions_reply(const http::Request& request, const SeenActions& seen,
+                          const std::string& journal) {
+  if (auto wrong = wrong_number(request)) return std::move(*wrong);
   const std::string word = query(request, "state"), cursor = query(request, "cursor");
   journal::ActionsWanted wanted{
       .since = parse_number<std::int64_t>(query(request, "since")).value_or(0),
@@ -66,29 +81,29 @@ http::Reply actions_reply(const http::Request& request, const State& state) {
   if (!cursor.empty() && wanted.before < 1)
     return http::error_reply(
         Error{ErrorCode::invalid, "query parameter cursor: `next` of the page before is expected"});
-  const std::size_t limit = limit_of(request);
+  const std::size_t limit = limit_of(request, most_of_page);
   // Who sees few of them reads on, so far and no farther in one request.
   constexpr std::size_t most_hidden = 1000;
-  const bool sees_all = request.caller.role == Role::cluster_operator;
-  wanted.limit = limit + 1 + (sees_all ? 0 : most_hidden);
-  const auto kept = journal::read_actions({state.journal}, wanted);
+  wanted.limit = limit + 1 + (seen.all() ? 0 : most_hidden);
+  const auto kept = journal::read_actions({journal}, wanted);
   if (!kept) return http::error_reply(kept.error());
   Document list = Document::array(), next = nullptr;
   std::int64_t last = 0;
   for (std::size_t i = 0; i < kept->size() && next.is_null(); ++i) {
     const Action& action = (*kept)[i];
     if (i + 1 == wanted.limit || list.size() == limit) next = last;
-    if (next.is_null() && may_see(request, action, state)) list.push_back(shown_action(action));
+    if (next.is_null() && seen.holds(action)) list.push_back(shown_action(action));
     last = action.id;
   }
   return http::json_reply(
       {{"schema", "schedmate.actions.v1"}, {"actions", std::move(list)}, {"next", next}});
 }
 
-http::Reply one_action_reply(const http::Request& request, const State& state) {
+http::Reply one_action_reply(const http::Request& request, const SeenActions& seen,
+                             const std::string& journal, const Action* open) {
   const auto id = parse_number<std::int64_t>(request.ids.at(0));
-  const auto action = id ? find_action(*id, state) : std::nullopt;
-  if (!action || !may_see(request, *action, state))
+  const auto action = open != nullptr ? *open : id ? kept_action(*id, journal) : std::nullopt;
+  if (!action || !seen.holds(*action))
     return not_found(fmt::format("no action {}", request.ids.at(0)));
   return http::json_reply(shown_action(*action));
 }

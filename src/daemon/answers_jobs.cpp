@@ -80,19 +80,9 @@ Document attempts_of(const live::Attempt& attempt, const live::Life* life) {
   return all;
 }
 
-/// The last ones about this job, oldest first.
-Document actions_of(const SeenJob& seen, const State& state) {
-  std::map<std::int64_t, Action> found;
-  std::vector<std::int64_t> ended;
-  for (const std::int64_t id : state.job_actions.of(seen.id))
-    if (state.loop.actions().find(id) == nullptr) ended.push_back(id);
-  if (!ended.empty())
-    if (auto kept = journal::read_actions({state.journal}, ended))
-      for (Action& each : *kept) found[each.id] = std::move(each);
-  for (const auto& [id, action] : state.loop.actions().all())
-    if (action.call.job == seen.id) found[id] = action;
+Document open_actions(const SeenJob& seen, const State& state) {
   Document all = Document::array();
-  for (const auto& [id, action] : found)
+  for (const auto& [id, action] : state.loop.actions().all())
     if (action.call.job == seen.id && action.call.submitted == seen.submitted)
       all.push_back(shown_action(action));
   return all;
@@ -236,8 +226,28 @@ std::optional<Document> whole_job(const http::Request& request, const State& sta
   if (state.desk != nullptr)
     if (const auto* const use = state.desk->probes().use_of(seen))
       made["use"] = probe::use_document(*use);
-  made["actions"] = actions_of(seen, state);
+  made["actions"] = open_actions(seen, state);
   return made;
+}
+
+std::vector<std::int64_t> ended_actions(const std::string& job, const State& state) {
+  std::vector<std::int64_t> ended = state.job_actions.of(job);
+  std::erase_if(ended, [&](std::int64_t id) { return state.loop.actions().find(id) != nullptr; });
+  return ended;
+}
+
+void add_ended_actions(const std::vector<std::int64_t>& ids, const std::string& journal,
+                       Document& job) {
+  if (ids.empty()) return;
+  const auto kept = journal::read_actions({journal}, ids);
+  if (!kept) return;
+  std::map<std::int64_t, Document> all;
+  for (Document& open : job["actions"]) all[open["id"].get<std::int64_t>()] = std::move(open);
+  for (const Action& each : *kept)
+    if (each.call.job == job["id"] && seconds_of(each.call.submitted) == job["submitted_s"])
+      all.try_emplace(each.id, shown_action(each));
+  job["actions"] = Document::array();
+  for (auto& [id, action] : all) job["actions"].push_back(std::move(action));
 }
 
 /// Jobs of others that it waits for are counted, not named.

@@ -6,9 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/text.hpp"
 #include "daemon/answers.hpp"
 #include "daemon/parts.hpp"
 #include "daemon/past_job.hpp"
+#include "http/routes.hpp"
 
 namespace schedmate::daemon {
 namespace {
@@ -69,13 +71,59 @@ Result<std::optional<Document>> past_job(Store& store, const Caller& caller,
   return job;
 }
 
+bool Archive::take(const http::Request& request, const std::shared_ptr<http::Answer>& answer,
+                   const State& state) {
+  const http::RouteName route = request.route->name;
+  const live::Jobs& jobs = state.loop.jobs();
+  if (route == http::RouteName::audit) {
+    audit(request, answer);
+  } else if (route == http::RouteName::actions) {
+    actions(request, answer, SeenActions(request.caller, jobs));
+  } else if (route == http::RouteName::action) {
+    const auto id = parse_number<std::int64_t>(request.ids.at(0));
+    const Action* const open = id ? state.loop.actions().find(*id) : nullptr;
+    if (open == nullptr) {
+      past_action(request, answer, SeenActions(request.caller, jobs));
+      return true;
+    }
+    SeenActions seen(request.caller);
+    if (const live::Attempt* const attempt = jobs.find(open->call.job)) seen.add(attempt->seen);
+    (*answer)(one_action_reply(request, seen, journal_, open));
+  } else if (route == http::RouteName::job) {
+    auto made = whole_job(request, state);
+    if (made)
+      job(request, answer, std::move(*made), ended_actions(request.ids.at(0), state));
+    else
+      past_job(request, answer);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void Archive::actions(const http::Request& request, const std::shared_ptr<http::Answer>& answer,
+                      SeenActions seen) {
+  worker_.ask([this, request, answer, seen = std::move(seen)] {
+    (*answer)(actions_reply(request, seen, journal_));
+  });
+}
+
+void Archive::past_action(const http::Request& request, const std::shared_ptr<http::Answer>& answer,
+                          SeenActions seen) {
+  worker_.ask([this, request, answer, seen = std::move(seen)] {
+    (*answer)(one_action_reply(request, seen, journal_));
+  });
+}
+
 void Archive::audit(const http::Request& request, const std::shared_ptr<http::Answer>& answer) {
   worker_.ask([this, request, answer] { (*answer)(audit_reply(request, journal_)); });
 }
 
 void Archive::job(const http::Request& request, const std::shared_ptr<http::Answer>& answer,
-                  Document document) {
-  worker_.ask([this, caller = request.caller, answer, document = std::move(document)]() mutable {
+                  Document document, std::vector<std::int64_t> actions) {
+  worker_.ask([this, caller = request.caller, answer, document = std::move(document),
+               actions = std::move(actions)]() mutable {
+    add_ended_actions(actions, journal_, document);
     document["facts"] = nullptr;
     if (const auto store = history_.store(); store && *store != nullptr)
       if (!add_history(**store, caller, document)) history_.close();

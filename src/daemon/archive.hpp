@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Answers that stand on files: the audit chain of the journal, and what the history knows of a
-/// job. A thread of its own reads them, since a disk may be slow.
+/// Answers that stand on files: actions and the audit chain of the journal, and what the history
+/// knows of a job. A thread of its own reads them, since a disk may be slow.
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <schedmate/caller.hpp>
 #include <schedmate/store.hpp>
 #include <string>
+#include <vector>
 
 #include "base/document.hpp"
 #include "daemon/found_history.hpp"
@@ -18,16 +20,30 @@
 
 namespace schedmate::daemon {
 
+struct State;
+class SeenActions;
+
 class Archive {
  public:
   Archive(settings::Session session, std::string journal)
       : journal_(std::move(journal)), history_(std::move(session)) {}
 
+  /// Of the routes below; false: of another one. Called by the loop's thread.
+  bool take(const http::Request& request, const std::shared_ptr<http::Answer>& answer,
+            const State& state);
+
   /// Of route `audit`.
   void audit(const http::Request& request, const std::shared_ptr<http::Answer>& answer);
-  /// Of route `job`: `document` with the job's facts, its advice and the past runs behind it.
+  /// Of route `actions`.
+  void actions(const http::Request& request, const std::shared_ptr<http::Answer>& answer,
+               SeenActions seen);
+  /// Of route `action`, for one that is at its end.
+  void past_action(const http::Request& request, const std::shared_ptr<http::Answer>& answer,
+                   SeenActions seen);
+  /// Of route `job`: `document` with these actions, the job's facts, its advice and the past runs
+  /// behind it.
   void job(const http::Request& request, const std::shared_ptr<http::Answer>& answer,
-           Document document);
+           Document document, std::vector<std::int64_t> actions);
   /// Of route `job`, for one that the daemon does not follow: what the history has of it. 503 where
   /// it cannot be read.
   void past_job(const http::Request& request, const std::shared_ptr<http::Answer>& answer);

@@ -4,17 +4,24 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "base/output.hpp"
 #include "base/own_files.hpp"
+#include "daemon/answers.hpp"
 #include "daemon/past_job.hpp"
 #include "http/exchange.hpp"
 #include "http/options.hpp"
+#include "journal/journal.hpp"
 #include "tests/support/cluster_site.hpp"
+#include "tests/support/fixed_clock.hpp"
+#include "tests/support/made_actions.hpp"
 #include "tests/support/need.hpp"
 #include "tests/support/patience.hpp"
+#include "tests/support/scratch.hpp"
 
 namespace schedmate::daemon {
 namespace {
@@ -153,18 +160,24 @@ TEST_CASE("a job that is followed no more is shown to its owner and operators al
   CHECK((*job)["facts"]["facts"]["epochs"]["value"] == 20);
 }
 
-/// About job 9, which the daemon does not follow.
-http::Reply reply_of_past(const settings::Session& session) {
+/// What comes by another thread of what is asked for.
+template <class Ask>
+http::Reply reply_to(const Ask& ask) {
   const auto exchange = std::make_shared<http::Exchange>(http::Admitted(), http::PeerSlot(),
                                                          std::chrono::nanoseconds(0));
+  std::optional<http::Reply> reply;
+  ask(std::make_shared<http::Answer>(exchange, nullptr));
+  REQUIRE(testing::soon([&] { return (reply = exchange->take_reply()).has_value(); }));
+  return *reply;
+}
+
+/// About job 9, which the daemon does not follow.
+http::Reply reply_of_past(const settings::Session& session) {
   http::Request request;
   request.ids = {"9"};
   request.caller = {.user = "ann"};
-  std::optional<http::Reply> reply;
   Archive archive(session, "");
-  archive.past_job(request, std::make_shared<http::Answer>(exchange, nullptr));
-  REQUIRE(testing::soon([&] { return (reply = exchange->take_reply()).has_value(); }));
-  return *reply;
+  return reply_to([&](const auto& answer) { archive.past_job(request, answer); });
 }
 
 TEST_CASE("a history that cannot be read is no answer that there is no such job") {
@@ -179,6 +192,107 @@ TEST_CASE("a history that cannot be read is no answer that there is no such job"
   const Document error = Document::parse(*reply.body);
   CHECK(error["code"] == "unavailable");
   CHECK(error["message"].get<std::string>().contains(path));
+}
+
+/// A journal with holds of jobs: each third of ann's job 9, the others of bob's 8; and who reads.
+struct Kept {
+  static constexpr std::int64_t actions = 3003;
+  testing::ClusterSite site;
+  testing::Scratch folder;
+  std::string path = folder.path("journal.sqlite");
+  std::unique_ptr<Archive> archive;
+  Kept() {
+    journal::Batch batch;
+    for (std::int64_t id = 1; id <= actions; ++id) {
+      batch.actions.push_back(testing::made_action(
+          id, {.kind = ActionKind::hold, .job = id % 3 == 0 ? "9" : "8", .submitted = at(100)},
+          Mode::shadow));
+      batch.actions.back().steps.push_back(
+          {.state = ActionState::shadowed, .when = at(6), .by = "schedmate", .note = ""});
+    }
+    const auto journal = testing::need(
+        journal::Journal::open({.path = path, .instance = "a:1"}, testing::fixed_clock(at(9))));
+    testing::need(journal->append(batch));
+    archive = std::make_unique<Archive>(site.session(), path);
+  }
+  static SeenActions seen_by(const Caller& caller) {
+    SeenActions seen(caller);
+    for (const auto& [id, user] : {std::pair("9", "ann"), std::pair("8", "bob")}) {
+      SeenJob job;
+      job.id = id;
+      job.user = user;
+      job.submitted = at(100);
+      seen.add(job);
+    }
+    return seen;
+  }
+  Document page(const Caller& caller, const std::string& limit, const std::string& cursor = "") {
+    http::Request request;
+    request.caller = caller;
+    request.query = {{"limit", limit}, {"cursor", cursor}};
+    const auto reply =
+        reply_to([&](const auto& answer) { archive->actions(request, answer, seen_by(caller)); });
+    REQUIRE(reply.status == 200);
+    return Document::parse(*reply.body);
+  }
+  int status_of(const Caller& caller, const std::string& id) {
+    http::Request request;
+    request.caller = caller;
+    request.ids = {id};
+    return reply_to(
+               [&](const auto& answer) { archive->past_action(request, answer, seen_by(caller)); })
+        .status;
+  }
+};
+
+TEST_CASE("a page of actions has a thousand of them, whatever is asked for, and all are reached") {
+  Kept kept;
+  const Caller chief{.user = "root", .role = Role::cluster_operator}, ann{.user = "ann"};
+  const Document first = kept.page(chief, "100000");
+  REQUIRE(first["actions"].size() == 1000);
+  CHECK(first["actions"][0]["id"] == Kept::actions);
+  CHECK(first["next"] == Kept::actions - 999);
+  const auto reached = [&](const Caller& caller) {
+    std::int64_t count = 0;
+    std::string cursor;
+    do {
+      const Document page = kept.page(caller, "100000", cursor);
+      CHECK(page["actions"].size() <= 1000);
+      for (const Document& each : page["actions"])
+        CHECK((caller.user != "ann" || each["call"]["job"] == "9"));
+      count += std::ssize(page["actions"]);
+      cursor = page["next"].is_null() ? "" : page["next"].dump();
+    } while (!cursor.empty());
+    return count;
+  };
+  CHECK(reached(chief) == Kept::actions);
+  CHECK(reached(ann) == Kept::actions / 3);
+  CHECK(reached({.user = "eve"}) == 0);
+  CHECK(reached({.user = "vic", .role = Role::viewer}) == 0);
+  CHECK(reached({.user = "vic", .role = Role::viewer, .viewers_see_all = true}) == Kept::actions);
+}
+
+TEST_CASE("an action that has ended is for whom its job is") {
+  Kept kept;
+  CHECK(kept.status_of({.user = "ann"}, "3") == 200);
+  CHECK(kept.status_of({.user = "ann"}, "4") == 404);
+  CHECK(kept.status_of({.user = "bob"}, "4") == 200);
+  CHECK(kept.status_of({.user = "root", .role = Role::cluster_operator}, "4") == 200);
+  CHECK(kept.status_of({.user = "root", .role = Role::cluster_operator}, "99999") == 404);
+  CHECK(kept.status_of({.user = "root", .role = Role::cluster_operator}, "x") == 404);
+}
+
+TEST_CASE("a job is shown with its actions that have ended, and none of an earlier one of its id") {
+  const Kept kept;
+  Document job{{"id", "9"}, {"submitted_s", 100}, {"actions", {{{"id", 4000}}}}};
+  add_ended_actions({6, 3, 4, 6}, kept.path, job);
+  REQUIRE(job["actions"].size() == 3);
+  CHECK(job["actions"][0]["id"] == 3);
+  CHECK(job["actions"][1]["id"] == 6);
+  CHECK(job["actions"][2]["id"] == 4000);
+  Document later{{"id", "9"}, {"submitted_s", 200}, {"actions", Document::array()}};
+  add_ended_actions({3, 6}, kept.path, later);
+  CHECK(later["actions"].empty());
 }
 
 TEST_CASE("of runs of others an owner sees the number") {

@@ -303,14 +303,8 @@ class Daemon {
     }
     if (is_reading(question.request))
       return readings_.take(question.request, question.answer, loop_->jobs());
-    if (question.request.route->name == http::RouteName::audit)
-      return archive_.audit(question.request, question.answer);
     const State state = this->state();
-    if (question.request.route->name == http::RouteName::job) {
-      auto job = whole_job(question.request, state);
-      return job ? archive_.job(question.request, question.answer, std::move(*job))
-                 : archive_.past_job(question.request, question.answer);
-    }
+    if (archive_.take(question.request, question.answer, state)) return;
     if (auto decision = decision_of(question.request)) {
       if (auto past = *decision ? past_decision(**decision, state) : std::nullopt)
         return (void)(*question.answer)(std::move(*past));

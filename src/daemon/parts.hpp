@@ -3,7 +3,7 @@
 
 /// What the files of answers share.
 
-#include <memory>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,7 +21,8 @@ namespace schedmate::daemon {
 
 /// "" where the request has no such name.
 [[nodiscard]] std::string query(const http::Request& request, std::string_view name);
-[[nodiscard]] std::size_t limit_of(const http::Request& request);
+/// Of a page, at most `most`.
+[[nodiscard]] std::size_t limit_of(const http::Request& request, std::size_t most = 100'000);
 
 /// "pending", "running", or how it ended.
 [[nodiscard]] std::string state_word(const SeenJob& job);
@@ -35,14 +36,11 @@ namespace schedmate::daemon {
 
 /// As the caller may see it: without secrets. Of a submission with the `job` that it became.
 [[nodiscard]] Document shown_action(const Action& action);
-[[nodiscard]] std::optional<Action> find_action(std::int64_t id, const State& state);
 
 // Each of a route.
 [[nodiscard]] http::Reply jobs_reply(const http::Request& request, const State& state);
 [[nodiscard]] http::Reply why_reply(const http::Request& request, const State& state);
 [[nodiscard]] http::Reply cluster_reply(const http::Request& request, const State& state);
 [[nodiscard]] http::Reply ledger_reply(const http::Request& request, const State& state);
-[[nodiscard]] http::Reply actions_reply(const http::Request& request, const State& state);
-[[nodiscard]] http::Reply one_action_reply(const http::Request& request, const State& state);
 
 }  // namespace schedmate::daemon

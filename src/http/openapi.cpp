@@ -57,7 +57,11 @@ Document query_parameter(const Route& row, std::string_view name) {
     schema = reference(row.name == RouteName::jobs ? "job_state" : "action_state");
   else if (!is_whole)
     schema["pattern"] = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
-  return {{"name", name}, {"in", "query"}, {"required", false}, {"schema", std::move(schema)}};
+  Document made{{"name", name}, {"in", "query"}, {"required", false}};
+  if (name == "limit" && row.name == RouteName::actions)
+    made["description"] = "of a page, which has at most 1000";
+  made["schema"] = std::move(schema);
+  return made;
 }
 
 Document parameters_of(const Route& row) {
