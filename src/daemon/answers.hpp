@@ -95,8 +95,8 @@ class SeenActions {
                                            const std::string& journal,
                                            const Action* open = nullptr);
 /// `job`: adds those of these actions that are about it to its open ones, oldest first.
-void add_ended_actions(const std::vector<std::int64_t>& ids, const std::string& journal,
-                       Document& job);
+void add_ended_actions(const std::vector<std::int64_t>& ids, const Caller& caller,
+                       const std::string& journal, Document& job);
 [[nodiscard]] http::Reply action_reply(std::int64_t id, const State& state);
 
 /// For the document of the cluster: its name, who asks, the modes, what waits for an operator.

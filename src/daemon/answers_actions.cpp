@@ -69,6 +69,12 @@ Document shown_action(const Action& action) {
   return made;
 }
 
+Document shown_action(const Action& action, const Caller& caller) {
+  Document made = shown_action(action);
+  if (!caller.may_see_jobs_of("")) made["call"].erase("shared_with");
+  return made;
+}
+
 http::Reply actions_reply(const http::Request& request, const SeenActions& seen,
                           const std::string& journal) {
   if (auto wrong = wrong_number(request)) return std::move(*wrong);
@@ -92,7 +98,7 @@ http::Reply actions_reply(const http::Request& request, const SeenActions& seen,
   for (std::size_t i = 0; i < kept->size() && next.is_null(); ++i) {
     const Action& action = (*kept)[i];
     if (i + 1 == wanted.limit || list.size() == limit) next = last;
-    if (next.is_null() && seen.holds(action)) list.push_back(shown_action(action));
+    if (next.is_null() && seen.holds(action)) list.push_back(shown_action(action, request.caller));
     last = action.id;
   }
   return http::json_reply(
@@ -105,7 +111,7 @@ http::Reply one_action_reply(const http::Request& request, const SeenActions& se
   const auto action = open != nullptr ? *open : id ? kept_action(*id, journal) : std::nullopt;
   if (!action || !seen.holds(*action))
     return not_found(fmt::format("no action {}", request.ids.at(0)));
-  return http::json_reply(shown_action(*action));
+  return http::json_reply(shown_action(*action, request.caller));
 }
 
 http::Reply audit_reply(const http::Request& request, const std::string& journal) {

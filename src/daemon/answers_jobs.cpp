@@ -80,11 +80,11 @@ Document attempts_of(const live::Attempt& attempt, const live::Life* life) {
   return all;
 }
 
-Document open_actions(const SeenJob& seen, const State& state) {
+Document open_actions(const SeenJob& seen, const Caller& caller, const State& state) {
   Document all = Document::array();
   for (const auto& [id, action] : state.loop.actions().all())
     if (action.call.job == seen.id && action.call.submitted == seen.submitted)
-      all.push_back(shown_action(action));
+      all.push_back(shown_action(action, caller));
   return all;
 }
 
@@ -226,7 +226,7 @@ std::optional<Document> whole_job(const http::Request& request, const State& sta
   if (state.desk != nullptr)
     if (const auto* const use = state.desk->probes().use_of(seen))
       made["use"] = probe::use_document(*use);
-  made["actions"] = open_actions(seen, state);
+  made["actions"] = open_actions(seen, request.caller, state);
   return made;
 }
 
@@ -236,8 +236,8 @@ std::vector<std::int64_t> ended_actions(const std::string& job, const State& sta
   return ended;
 }
 
-void add_ended_actions(const std::vector<std::int64_t>& ids, const std::string& journal,
-                       Document& job) {
+void add_ended_actions(const std::vector<std::int64_t>& ids, const Caller& caller,
+                       const std::string& journal, Document& job) {
   if (ids.empty()) return;
   const auto kept = journal::read_actions({journal}, ids);
   if (!kept) return;
@@ -245,7 +245,7 @@ void add_ended_actions(const std::vector<std::int64_t>& ids, const std::string& 
   for (Document& open : job["actions"]) all[open["id"].get<std::int64_t>()] = std::move(open);
   for (const Action& each : *kept)
     if (each.call.job == job["id"] && seconds_of(each.call.submitted) == job["submitted_s"])
-      all.try_emplace(each.id, shown_action(each));
+      all.try_emplace(each.id, shown_action(each, caller));
   job["actions"] = Document::array();
   for (auto& [id, action] : all) job["actions"].push_back(std::move(action));
 }

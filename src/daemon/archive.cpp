@@ -123,7 +123,7 @@ void Archive::job(const http::Request& request, const std::shared_ptr<http::Answ
                   Document document, std::vector<std::int64_t> actions) {
   worker_.ask([this, caller = request.caller, answer, document = std::move(document),
                actions = std::move(actions)]() mutable {
-    add_ended_actions(actions, journal_, document);
+    add_ended_actions(actions, caller, journal_, document);
     document["facts"] = nullptr;
     if (const auto store = history_.store(); store && *store != nullptr)
       if (!add_history(**store, caller, document)) history_.close();

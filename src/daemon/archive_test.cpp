@@ -12,6 +12,7 @@
 #include "base/output.hpp"
 #include "base/own_files.hpp"
 #include "daemon/answers.hpp"
+#include "daemon/parts.hpp"
 #include "daemon/past_job.hpp"
 #include "http/exchange.hpp"
 #include "http/options.hpp"
@@ -285,14 +286,26 @@ TEST_CASE("an action that has ended is for whom its job is") {
 TEST_CASE("a job is shown with its actions that have ended, and none of an earlier one of its id") {
   const Kept kept;
   Document job{{"id", "9"}, {"submitted_s", 100}, {"actions", {{{"id", 4000}}}}};
-  add_ended_actions({6, 3, 4, 6}, kept.path, job);
+  add_ended_actions({6, 3, 4, 6}, {.user = "ann"}, kept.path, job);
   REQUIRE(job["actions"].size() == 3);
   CHECK(job["actions"][0]["id"] == 3);
   CHECK(job["actions"][1]["id"] == 6);
   CHECK(job["actions"][2]["id"] == 4000);
   Document later{{"id", "9"}, {"submitted_s", 200}, {"actions", Document::array()}};
-  add_ended_actions({3, 6}, kept.path, later);
+  add_ended_actions({3, 6}, {.user = "ann"}, kept.path, later);
   CHECK(later["actions"].empty());
+}
+
+TEST_CASE("whose GPUs a job shares is for who may see everybody's jobs") {
+  const Action start =
+      testing::made_action(1, {.kind = ActionKind::start, .job = "9", .shared_with = "8"});
+  const auto shows = [&](const Caller& caller) {
+    return shown_action(start, caller)["call"].contains("shared_with");
+  };
+  CHECK(shows({.user = "root", .role = Role::cluster_operator}));
+  CHECK(shows({.user = "vic", .role = Role::viewer, .viewers_see_all = true}));
+  CHECK_FALSE(shows({.user = "vic", .role = Role::viewer}));
+  CHECK_FALSE(shows({.user = "ann"}));
 }
 
 TEST_CASE("of runs of others an owner sees the number") {

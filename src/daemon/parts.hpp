@@ -34,8 +34,10 @@ namespace schedmate::daemon {
 /// The one that the first {ID} names, where the caller may see it; else null.
 [[nodiscard]] const live::Attempt* seen_job(const http::Request& request, const State& state);
 
-/// As the caller may see it: without secrets. Of a submission with the `job` that it became.
+/// Without secrets. Of a submission with the `job` that it became.
 [[nodiscard]] Document shown_action(const Action& action);
+/// The same without whose GPUs the job shares, unless the caller may see everybody's jobs.
+[[nodiscard]] Document shown_action(const Action& action, const Caller& caller);
 
 // Each of a route.
 [[nodiscard]] http::Reply jobs_reply(const http::Request& request, const State& state);
