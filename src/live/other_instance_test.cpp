@@ -10,6 +10,7 @@ namespace {
 using Desk = testing::ActingDesk;
 
 constexpr const char* theirs = "schedmate:there.5/8 Xid 79";
+constexpr const char* their_mark = "schedmate:there.5/8";
 
 void drain(Desk& desk, const std::string& node, const std::string& reason) {
   SeenNode& changed = desk.site.change_node(node);
@@ -40,8 +41,9 @@ TEST_CASE("once another instance is seen to act, nothing is called") {
   const SeenJob job = desk.site.submit("1");
   drain(desk, "a-1", theirs);
   CHECK(desk.actions().breaker_open());
-  CHECK(desk.actions().foreign_mark() == theirs);
+  CHECK(desk.actions().foreign_mark() == their_mark);
   CHECK(desk.remarks().back().what == "acting ended");
+  CHECK(desk.remarks().back().note.find("Xid") == std::string::npos);
   CHECK(state_of_drain(desk, "a-2") == "shadowed");
   const auto start = desk.propose({.call = testing::call_of(ActionKind::start, job)});
   REQUIRE(start);
@@ -68,7 +70,8 @@ TEST_CASE("requests are refused, with the mark of the other instance") {
   Actions actions = desk.actions();
   const auto asked = actions.request({.kind = ActionKind::cancel, .job = "1"}, "ann", desk.now());
   REQUIRE(!asked);
-  CHECK(asked.error().message.find(theirs) != std::string::npos);
+  CHECK(asked.error().message.find(their_mark) != std::string::npos);
+  CHECK(asked.error().message.find("Xid") == std::string::npos);
 }
 
 TEST_CASE("what waits for an operator is discarded") {
