@@ -44,11 +44,9 @@ Document suspect_by_witness(const std::string& node, const Caller& caller, const
           {"action", nullptr}};
 }
 
-/// What stands behind an own mark may be a line of somebody's log: it is for operators.
 std::string shown_reason(const SeenNode& node, const Caller& caller) {
-  const bool is_own = node.reason.starts_with("schedmate:");
-  if (!is_own || caller.role == Role::cluster_operator) return secrets::redacted(node.reason);
-  return node.reason.substr(0, node.reason.find(' '));
+  const bool sees_all = caller.role == Role::cluster_operator;
+  return secrets::redacted(sees_all ? node.reason : live::told_to_all(node.reason));
 }
 
 Document history_of(const ClusterHistory& history) {

@@ -113,7 +113,8 @@ std::vector<NodeWitness> Loop::witnesses_of(const SeenJob& job, SimTime now) con
                       std::back_inserter(witnesses));
     const auto node = actions_.nodes().find(each.node);
     if (node != actions_.nodes().end() && node->second.state == NodeState::down)
-      witnesses.push_back({"scheduler", each.node, now, "it is down: " + node->second.reason});
+      witnesses.push_back({"scheduler", each.node, now,
+                           fmt::format("it is down: {}", told_to_all(node->second.reason))});
     else if (node != actions_.nodes().end() && node->second.failed_check)
       witnesses.push_back({"site", each.node, now, node->second.reason});
   }

@@ -29,8 +29,7 @@ void Actions::look_for_others(const Listing& listing, SimTime now) {
   std::string fresh;
   if (foreign_marks_)
     for (const std::string& mark : marks)
-      if (!foreign_marks_->contains(mark))
-        fresh = mark.substr(0, mark.find(' '));  // what follows may be of somebody's log
+      if (!foreign_marks_->contains(mark)) fresh = told_to_all(mark);
   foreign_marks_ = std::move(marks);
   if (fresh.empty() || !settings_.rules.one_instance) return;
   if (!foreign_since_) {

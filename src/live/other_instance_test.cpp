@@ -36,6 +36,13 @@ TEST_CASE("whose mark it is") {
     CHECK(!is_foreign_mark(settings, text));
 }
 
+TEST_CASE("of a reason with a mark all are told the mark alone") {
+  CHECK(told_to_all(theirs) == their_mark);
+  CHECK(told_to_all("schedmate:here.1/7") == "schedmate:here.1/7");
+  CHECK(told_to_all("bob: new fans") == "bob: new fans");
+  CHECK(told_to_all("").empty());
+}
+
 TEST_CASE("once another instance is seen to act, nothing is called") {
   Desk desk(40);
   const SeenJob job = desk.site.submit("1");

@@ -9,6 +9,11 @@
 #include "base/text.hpp"
 
 namespace schedmate::live {
+namespace {
+
+constexpr std::string_view of_any = "schedmate:";
+
+}  // namespace
 
 Mode Modes::of(Area area) const {
   switch (area) {
@@ -57,8 +62,11 @@ std::string mark_of(const Settings& settings, std::int64_t action) {
   return fmt::format("schedmate:{}/{}", settings.instance, action);
 }
 
+std::string_view told_to_all(std::string_view reason) {
+  return reason.starts_with(of_any) ? reason.substr(0, reason.find(' ')) : reason;
+}
+
 bool is_foreign_mark(const Settings& settings, std::string_view text) {
-  constexpr std::string_view of_any = "schedmate:";
   if (!text.starts_with(of_any)) return false;
   const std::string_view rest = text.substr(of_any.size());
   const std::size_t slash = rest.find('/');

@@ -98,6 +98,9 @@ struct Settings {
 [[nodiscard]] std::string mark_of(const Settings& settings, std::int64_t action);
 /// Whether it begins with the mark of another instance's action.
 [[nodiscard]] bool is_foreign_mark(const Settings& settings, std::string_view text);
+/// Of a reason that begins with a mark that alone, since a line of somebody's log may stand behind
+/// it; any other as it is.
+[[nodiscard]] std::string_view told_to_all(std::string_view reason);
 /// The action whose mark begins the text; nothing for the marks of others.
 [[nodiscard]] std::optional<std::int64_t> marked_by(const Settings& settings,
                                                     std::string_view text);
