@@ -30,7 +30,7 @@ print(json.dumps([said.status, dict(said.getheaders()), json.loads(said.read())]
 
 
 class TellingCluster:
-    """In front of the replay: it tells of each job where it runs and logs."""
+    """In front of the replay: it tells more than that knows, of each job where it runs and logs."""
 
     def __init__(self, site, told):
         self.real = str(site.state / "real.sock")
@@ -41,6 +41,10 @@ class TellingCluster:
         self.door.listen()
         threading.Thread(target=self.serve, daemon=True).start()
 
+    def tell(self, answer):
+        for job in answer.get("jobs", []):
+            job.update(self.told)
+
     def serve(self):
         while True:
             client, _ = self.door.accept()
@@ -50,8 +54,7 @@ class TellingCluster:
             for line in asked:
                 behind.sendall(line)
                 answer = json.loads(answers.readline())
-                for job in answer.get("jobs", []):
-                    job.update(self.told)
+                self.tell(answer)
                 client.sendall(json.dumps(answer).encode() + b"\n")
 
 
