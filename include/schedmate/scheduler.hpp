@@ -90,6 +90,8 @@ struct Scheduler {
   bool uses_estimates = true;
   /// Estimator that advises beside it (advice=); "" = none.
   std::string advice{};
+  /// Estimator that no estimate exceeds (cap=), say `limit`; "" = none.
+  std::string cap{};
   /// Advice counts as far as it has earned it (shrink=).
   bool shrink = true;
   /// It reserves on estimates, so that their length counts, not just their order.

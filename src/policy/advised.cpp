@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "policy/capped.hpp"
 #include "policy/skill.hpp"
 
 namespace schedmate {
@@ -149,11 +150,8 @@ Result<void> check_measured(const Scheduler& scheduler, std::string_view estimat
               "it in lucid with that profiler and bypass=none, or use gbdt");
 }
 
-}  // namespace
-
-Result<Estimator> make_estimator(const Scheduler& scheduler, std::string_view host,
-                                 const EstimatorInput& input) {
-  if (host.empty()) host = scheduler.estimator;
+Result<Estimator> make_uncapped(const Scheduler& scheduler, std::string_view host,
+                                const EstimatorInput& input) {
   for (const std::string_view spec : {host, std::string_view(scheduler.advice)})
     if (auto ok = check_measured(scheduler, spec); !ok) return tl::unexpected(ok.error());
   auto own = make_estimator(host, input);
@@ -161,6 +159,17 @@ Result<Estimator> make_estimator(const Scheduler& scheduler, std::string_view ho
   auto advisor = make_estimator(scheduler.advice, input);
   if (!advisor) return advisor;
   return Advised({std::move(*own), std::move(*advisor)}, input.sharing, scheduler);
+}
+
+}  // namespace
+
+Result<Estimator> make_estimator(const Scheduler& scheduler, std::string_view host,
+                                 const EstimatorInput& input) {
+  auto made = make_uncapped(scheduler, host.empty() ? scheduler.estimator : host, input);
+  if (!made || scheduler.cap.empty()) return made;
+  auto cap = make_estimator(scheduler.cap, input);
+  if (!cap) return cap;
+  return policy::capped(std::move(*made), std::move(*cap));
 }
 
 }  // namespace schedmate

@@ -63,6 +63,8 @@ Result<Scheduler> with_options(std::string_view name, Scheduler scheduler, Polic
   if (!handler) return tl::unexpected(handler.error());
   scheduler.handler = *handler;
   if (scheduler.advice == "none") scheduler.advice.clear();
+  scheduler.cap = options.take_text("cap", "");
+  if (scheduler.cap == "none") scheduler.cap.clear();
   if (const auto known = options.check_all_taken(name); !known)
     return tl::unexpected(known.error());
   return scheduler;

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Estimates that a cap bounds, say the time limit that the cluster enforces anyway.
+
+#include <schedmate/estimator.hpp>
+
+namespace schedmate::policy {
+
+/// What `estimator` says, but nothing above the run time that `cap` says.
+[[nodiscard]] Estimator capped(Estimator estimator, Estimator cap);
+
+}  // namespace schedmate::policy
