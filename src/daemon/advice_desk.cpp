@@ -8,6 +8,15 @@
 #include "daemon/findings.hpp"
 
 namespace schedmate::daemon {
+namespace {
+
+/// A password may be put right: the study comes again, as ends of jobs do.
+Error away(Error error) {
+  if (error.code == ErrorCode::refused) error.code = ErrorCode::unavailable;
+  return error;
+}
+
+}  // namespace
 
 void AdviceDesk::make(std::uint64_t loop, live::Study study, const reader::Ask& ask) {
   if (study.what != live::Study::What::code || !ask) return studies_.make(loop, study, ask);
@@ -21,12 +30,12 @@ void AdviceDesk::make(std::uint64_t loop, live::Study study, const reader::Ask& 
 
 Result<std::optional<live::CodeFound>> AdviceDesk::given(const SeenJob& job) {
   const auto store = history_.store();
-  if (!store) return tl::unexpected(store.error());
+  if (!store) return tl::unexpected(away(store.error()));
   if (*store == nullptr) return std::nullopt;
   const auto record = (*store)->get(job.id);
   if (!record) {
     history_.close();
-    return tl::unexpected(record.error());
+    return tl::unexpected(away(record.error()));
   }
   // Ids come again.
   const bool is_it = *record && (*record)->user == job.user &&

@@ -56,18 +56,24 @@ struct State {
   std::string trouble{};  ///< why the cluster is not seen, so all this is old; "": it is
 };
 
-/// Which actions a caller may see, by the jobs that were there when he asked: for other threads.
+/// Whose jobs there are, by id: for other threads.
+struct JobOwner {
+  std::string user;
+  SimTime submitted;
+};
+using JobOwners = std::unordered_map<std::string, JobOwner>;
+
+/// Which actions a caller may see, by the jobs that were there when he asked.
 class SeenActions {
  public:
-  explicit SeenActions(Caller caller) : caller_(std::move(caller)) {}
-  SeenActions(const Caller& caller, const live::Jobs& jobs);
-  void add(const SeenJob& job);
+  SeenActions(Caller caller, std::shared_ptr<const JobOwners> owners)
+      : caller_(std::move(caller)), owners_(std::move(owners)) {}
   [[nodiscard]] bool all() const { return caller_.role == Role::cluster_operator; }
   [[nodiscard]] bool holds(const Action& action) const;
 
  private:
   Caller caller_;
-  std::unordered_map<std::string, SimTime> jobs_;  // when they were submitted
+  std::shared_ptr<const JobOwners> owners_;  // null: there is no job
 };
 
 /// What an operator has decided; nothing where the request is no such. Errors: invalid.

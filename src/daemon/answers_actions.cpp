@@ -41,20 +41,14 @@ std::optional<Action> find_action(std::int64_t id, const State& state) {
 
 }  // namespace
 
-SeenActions::SeenActions(const Caller& caller, const live::Jobs& jobs) : caller_(caller) {
-  if (all()) return;
-  for (const auto& [id, attempt] : jobs.all()) add(attempt.seen);
-}
-
-void SeenActions::add(const SeenJob& job) {
-  if (caller_.may_see_jobs_of(job.user)) jobs_.emplace(job.id, job.submitted);
-}
-
 bool SeenActions::holds(const Action& action) const {
   if (all()) return true;
   if (action.call.kind == ActionKind::submit) return caller_.may_see_jobs_of(action.call.user);
-  const auto job = jobs_.find(action.call.job);
-  return job != jobs_.end() && job->second == action.call.submitted;  // ids come again
+  if (owners_ == nullptr) return false;
+  const auto job = owners_->find(action.call.job);
+  return job != owners_->end() &&
+         job->second.submitted == action.call.submitted &&  // ids come again
+         caller_.may_see_jobs_of(job->second.user);
 }
 
 Document shown_action(const Action& action) {

@@ -242,9 +242,14 @@ void add_ended_actions(const std::vector<std::int64_t>& ids, const Caller& calle
   const auto kept = journal::read_actions({journal}, ids);
   if (!kept) return;
   std::map<std::int64_t, Document> all;
-  for (Document& open : job["actions"]) all[open["id"].get<std::int64_t>()] = std::move(open);
+  for (Document& open : job["actions"]) {
+    const auto number = open["id"].get<std::int64_t>();
+    all[number] = std::move(open);
+  }
+  const auto job_id = job["id"].get<std::string>();
+  const auto submitted_s = job["submitted_s"].get<std::int64_t>();
   for (const Action& each : *kept)
-    if (each.call.job == job["id"] && seconds_of(each.call.submitted) == job["submitted_s"])
+    if (each.call.job == job_id && seconds_of(each.call.submitted) == submitted_s)
       all.try_emplace(each.id, shown_action(each, caller));
   job["actions"] = Document::array();
   for (auto& [id, action] : all) job["actions"].push_back(std::move(action));

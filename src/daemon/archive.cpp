@@ -74,21 +74,17 @@ Result<std::optional<Document>> past_job(Store& store, const Caller& caller,
 bool Archive::take(const http::Request& request, const std::shared_ptr<http::Answer>& answer,
                    const State& state) {
   const http::RouteName route = request.route->name;
-  const live::Jobs& jobs = state.loop.jobs();
   if (route == http::RouteName::audit) {
     audit(request, answer);
   } else if (route == http::RouteName::actions) {
-    actions(request, answer, SeenActions(request.caller, jobs));
+    actions(request, answer, {request.caller, owners(state)});
   } else if (route == http::RouteName::action) {
     const auto id = parse_number<std::int64_t>(request.ids.at(0));
     const Action* const open = id ? state.loop.actions().find(*id) : nullptr;
-    if (open == nullptr) {
-      past_action(request, answer, SeenActions(request.caller, jobs));
-      return true;
-    }
-    SeenActions seen(request.caller);
-    if (const live::Attempt* const attempt = jobs.find(open->call.job)) seen.add(attempt->seen);
-    (*answer)(one_action_reply(request, seen, journal_, open));
+    if (open == nullptr)
+      past_action(request, answer, {request.caller, owners(state)});
+    else
+      (*answer)(one_action_reply(request, {request.caller, owners(state)}, journal_, open));
   } else if (route == http::RouteName::job) {
     auto made = whole_job(request, state);
     if (made)
@@ -101,22 +97,36 @@ bool Archive::take(const http::Request& request, const std::shared_ptr<http::Ans
   return true;
 }
 
+/// Made once for each reading of the cluster.
+std::shared_ptr<const JobOwners> Archive::owners(const State& state) {
+  const std::pair<const live::Loop*, std::uint64_t> reading{&state.loop,
+                                                            state.loop.counts().readings};
+  if (owners_ == nullptr || reading != owners_of_) {
+    auto made = std::make_shared<JobOwners>();
+    for (const auto& [id, attempt] : state.loop.jobs().all())
+      made->emplace(id, JobOwner{attempt.seen.user, attempt.seen.submitted});
+    owners_ = std::move(made);
+    owners_of_ = reading;
+  }
+  return owners_;
+}
+
 void Archive::actions(const http::Request& request, const std::shared_ptr<http::Answer>& answer,
                       SeenActions seen) {
-  worker_.ask([this, request, answer, seen = std::move(seen)] {
+  pages_.ask([this, request, answer, seen = std::move(seen)] {
     (*answer)(actions_reply(request, seen, journal_));
   });
 }
 
 void Archive::past_action(const http::Request& request, const std::shared_ptr<http::Answer>& answer,
                           SeenActions seen) {
-  worker_.ask([this, request, answer, seen = std::move(seen)] {
+  pages_.ask([this, request, answer, seen = std::move(seen)] {
     (*answer)(one_action_reply(request, seen, journal_));
   });
 }
 
 void Archive::audit(const http::Request& request, const std::shared_ptr<http::Answer>& answer) {
-  worker_.ask([this, request, answer] { (*answer)(audit_reply(request, journal_)); });
+  pages_.ask([this, request, answer] { (*answer)(audit_reply(request, journal_)); });
 }
 
 void Archive::job(const http::Request& request, const std::shared_ptr<http::Answer>& answer,

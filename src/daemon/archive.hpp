@@ -2,7 +2,8 @@
 #pragma once
 
 /// Answers that stand on files: actions and the audit chain of the journal, and what the history
-/// knows of a job. A thread of its own reads them, since a disk may be slow.
+/// knows of a job. Threads of its own read them, since a disk may be slow: one pages of actions and
+/// of the chain, which may be long, one what is told of a job.
 
 #include <cstdint>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/document.hpp"
+#include "daemon/answers.hpp"
 #include "daemon/found_history.hpp"
 #include "daemon/worker.hpp"
 #include "http/request.hpp"
@@ -21,7 +23,6 @@
 namespace schedmate::daemon {
 
 struct State;
-class SeenActions;
 
 class Archive {
  public:
@@ -49,9 +50,13 @@ class Archive {
   void past_job(const http::Request& request, const std::shared_ptr<http::Answer>& answer);
 
  private:
+  std::shared_ptr<const JobOwners> owners(const State& state);
+
+  std::shared_ptr<const JobOwners> owners_;  // of the loop's thread
+  std::pair<const live::Loop*, std::uint64_t> owners_of_;
   std::string journal_;
-  FoundHistory history_;  // of the worker's thread
-  Worker worker_;         // last: it uses what stands above
+  FoundHistory history_;   // of worker_'s thread
+  Worker worker_, pages_;  // last: they use what stands above
 };
 
 /// Adds `facts` (schedmate.facts.v1; null: none are kept) and `advice` as it was given, with its

@@ -217,15 +217,8 @@ struct Kept {
     archive = std::make_unique<Archive>(site.session(), path);
   }
   static SeenActions seen_by(const Caller& caller) {
-    SeenActions seen(caller);
-    for (const auto& [id, user] : {std::pair("9", "ann"), std::pair("8", "bob")}) {
-      SeenJob job;
-      job.id = id;
-      job.user = user;
-      job.submitted = at(100);
-      seen.add(job);
-    }
-    return seen;
+    return {caller, std::make_shared<JobOwners>(
+                        JobOwners{{"9", {"ann", at(100)}}, {"8", {"bob", at(100)}}})};
   }
   Document page(const Caller& caller, const std::string& limit, const std::string& cursor = "") {
     http::Request request;

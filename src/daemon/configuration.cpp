@@ -171,6 +171,9 @@ Result<void> make_loop(const Settings& settings, Configuration& configuration) {
                 fmt::format("setting order.policy: {}: what is done about failures is set by "
                             "mode.recover; name the policy without +fh",
                             spec));
+  if (!scheduler->cap.empty())
+    return fail(ErrorCode::unsupported,
+                fmt::format("setting order.policy: {}: cap= is for simulations", spec));
   scheduler->advice.clear();  // it comes with each job, as its code is read
   auto estimator = make_estimator(*scheduler, "", {});
   if (!estimator) return of_setting("order.policy", estimator.error());

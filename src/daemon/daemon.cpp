@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <future>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -75,7 +76,12 @@ class Daemon {
     while (!surroundings_.stopped() && !failed_) turn();
     foresight_.stop();
     door_->stop();
-    keeping()();
+    std::promise<void> kept;
+    keeper_.ask([keep = keeping(), &kept] {
+      keep();
+      kept.set_value();
+    });
+    kept.get_future().wait();
     surroundings_.report(summary_of(state()));
     if (failed_) return tl::unexpected(*failed_);
     return {};
@@ -105,7 +111,7 @@ class Daemon {
     if (cluster_.remember)
       for (const auto& [id, attempt] : loop_->jobs().all())
         connector_.ask([this, job = attempt.seen] { cluster_.remember(job); });
-    studies_.remember_old(loop_->jobs(), loop_->lives());
+    studies_.begin(loop_->jobs());
     if (loop_->ordering() != nullptr)
       foresight_.read_past(now_, [this, loop = loops_](std::vector<SeenJob> runs) {
         inbox_.put(PastRead{loop, std::move(runs)});
@@ -204,7 +210,7 @@ class Daemon {
     if (++measures_ % seldom == 0) studies_.try_again();
     if (measures_ % rarely == 0) {
       desk_.probes().keep_only(loop_->jobs());
-      writer_.ask(keeping());  // tried again in a minute
+      keeper_.ask(keeping());  // tried again in a minute
     }
     job_actions_.keep(loop_->jobs());
     health_.measured(metrics_of(state()), loop_->actions().foreign_mark());
@@ -253,10 +259,12 @@ class Daemon {
     const std::uint64_t readings = loop_->counts().readings;
     step(event);
     const bool is_read = loop_->counts().readings > readings;
-    if (is_read && readings == 0)  // jobs of an earlier run are not told again
+    if (!is_read) return;
+    if (readings == 0) {  // jobs of an earlier run are not told again
       for (const auto& [id, attempt] : loop_->jobs().all())
         desk_.probes().follow(attempt.seen, now_);
-    if (!is_read) return;
+      studies_.seen(loop_->jobs(), loop_->lives());
+    }
     health_.heard();
     history_.note(*loop_, now_);
     const auto& host = cluster_.host;
@@ -469,7 +477,7 @@ class Daemon {
   LookDoor look_;
   Pace pace_;
   std::optional<Error> failed_;
-  Worker connector_, writer_, notifier_;  // they use what stands above, as do those below
+  Worker connector_, writer_, notifier_, keeper_;  // they use what stands above, as do those below
   Foresight foresight_{surroundings_.clock, configuration_.session,
                        [this](Result<Forecast> made) { inbox_.put(Foreseen{std::move(made)}); }};
   Studies studies_{configuration_.session,

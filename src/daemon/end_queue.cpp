@@ -9,9 +9,14 @@ namespace schedmate::daemon {
 namespace {
 
 /// The history may be back soon, or once somebody has given the right password.
-bool may_be_back(const Error& error) {
+bool is_away(const Error& error) {
   return error.code == ErrorCode::unavailable || error.code == ErrorCode::timeout ||
          error.code == ErrorCode::refused;
+}
+
+/// The history is as it should be.
+bool is_of_job(const Error& error) {
+  return error.code == ErrorCode::conflict || error.code == ErrorCode::not_found;
 }
 
 }  // namespace
@@ -60,7 +65,9 @@ bool EndQueue::work() {
     keep_held();  // behind what waits already
     if (!is_resting_) give_waiting();
   }
-  if (waiting_.size() == 0) give_held();
+  is_unreadable_ = is_unreadable_ && waiting_.size() > 0;
+  if (waiting_.size() == 0 || is_unreadable_) give_held();
+  is_resting_ = is_resting_ || is_unreadable_;
   const std::lock_guard lock(mutex_);
   const std::uint64_t dropped = waiting_.dropped();
   counts_.kept += news_.kept;
@@ -108,14 +115,21 @@ std::size_t EndQueue::give(std::span<const EndRecord> ends) {
   const auto all = historian_.keep(ends);
   if (all) news_.kept += ends.size();
   if (all) return ends.size();
-  if (may_be_back(all.error())) return 0;
-  // Where one cannot be kept the others are.
-  for (std::size_t i = 0; i < ends.size(); ++i) {
+  if (is_away(all.error())) return 0;
+  // Where one cannot be kept the others are. A history that takes nothing is damaged.
+  constexpr std::size_t enough = 10;
+  std::size_t kept = 0, refused = 0, i = 0;
+  bool is_damaged = false;
+  for (; i < ends.size() && (kept > 0 || !is_damaged || refused < enough); ++i) {
     const auto one = historian_.keep(ends.subspan(i, 1));
-    if (!one && may_be_back(one.error())) return i;
-    ++(one ? news_.kept : news_.refused);
+    if (!one && is_away(one.error())) break;
+    is_damaged = is_damaged || (!one && !is_of_job(one.error()));
+    ++(one ? kept : refused);
   }
-  return ends.size();
+  if (kept == 0 && is_damaged) return 0;
+  news_.kept += kept;
+  news_.refused += refused;
+  return i;
 }
 
 void EndQueue::give_held() {
@@ -135,11 +149,9 @@ void EndQueue::keep_held() {
 void EndQueue::give_waiting() {
   constexpr std::size_t most_at_once = 500;
   const auto batch = waiting_.oldest(most_at_once);
-  if (!batch || batch->last == 0) {
-    is_resting_ = true;
-    (void)worked(batch.map([](const auto&) {}));
-    return;
-  }
+  (void)worked(batch.map([](const auto&) {}));
+  is_unreadable_ = !batch || batch->last == 0;
+  if (is_unreadable_) return;
   const std::size_t given = give(batch->ends);
   is_resting_ = given < batch->ends.size();
   if (!is_resting_) news_.refused += batch->unreadable;

@@ -74,8 +74,9 @@ class EndQueue {
   std::vector<EndRecord> held_;  // out of the queue, and not out of hand
   HistoryEnds news_;             // for counts_
   bool has_looked_ = false;
-  bool is_resting_ = false;  // the history is away, and asked no more until try_again()
-  bool is_told_ = false;     // that the disk fails
+  bool is_unreadable_ = false;  // what waits on the disk: the others go before it
+  bool is_resting_ = false;     // the history is away, and asked no more until try_again()
+  bool is_told_ = false;        // that the disk fails
 };
 
 }  // namespace schedmate::daemon

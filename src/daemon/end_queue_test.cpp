@@ -142,6 +142,21 @@ TEST_CASE("one that the history refuses is counted, and keeps back no other") {
   CHECK(history.kept("2")->outcome);
 }
 
+TEST_CASE("a history that is damaged while it is in use loses no end") {
+  const testing::AwayHistory history;
+  history.come_back();
+  QueueProcess process(history);
+  process.put(testing::ended_job("1"));
+  process.work();
+  CHECK(process.queue.counts().kept == 1);
+  history.damage();
+  for (int i = 2; i <= 30; ++i) process.put(testing::ended_job(std::to_string(i)));
+  process.work();
+  process.try_again();
+  CHECK(process.queue.counts().refused == 0);
+  CHECK(process.queue.counts().waiting == 29);
+}
+
 TEST_CASE("of too many the oldest go, and are counted, in memory and on the disk") {
   const testing::AwayHistory history;
   QueueProcess process(

@@ -94,7 +94,11 @@ bool stays(const JobRecord& known, const EndRecord& end) {
   const bool is_late = end.is_old || end.place > 0;
   if (known.submit != end.record.submit) return is_late && known.submit > end.record.submit;
   if (!known.outcome) return false;
-  return end.is_old || (is_late && known.outcome->end > end.record.outcome->end);
+  if (end.is_old) return true;
+  const Outcome& fresh = *end.record.outcome;
+  const bool says_less = fresh.log_summary.empty() && !known.outcome->log_summary.empty();
+  return is_late &&
+         (known.outcome->end > fresh.end || (known.outcome->end == fresh.end && says_less));
 }
 
 }  // namespace
@@ -196,6 +200,8 @@ Result<void> Historian::keep(std::span<const EndRecord> ends) {
     const auto known = store.get(record.id);
     if (!known) return tl::unexpected(known.error());
     if (*known && stays(**known, end)) continue;
+    const auto twice = fresh.find(record.id);
+    if (twice != fresh.end() && stays(twice->second, end)) continue;
     if (*known && (*known)->submit == record.submit) {
       if (auto done = store.finish(record.id, *record.outcome); !done) return done;
     } else {

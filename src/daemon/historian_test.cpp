@@ -123,6 +123,31 @@ TEST_CASE("how a job ended is kept with its progress and cause, once however oft
   CHECK(kept(site, "8")->outcome->state == EndState::failed);
 }
 
+TEST_CASE("what is known less of an end does not replace it, also where both come at once") {
+  testing::ClusterSite site;
+  Historian historian(site.session());
+  SeenJob job = ended(training("7", 5000), Seconds(100));
+  std::vector<EndRecord> both{testing::need(Historian::end_record({.job = job}))};
+  job.command.clear();
+  job.end_state = EndState::unknown;
+  both.push_back(testing::need(Historian::end_record({.job = job, .is_old = true})));
+  testing::need(historian.keep(both));
+  CHECK(kept(site, "7")->command == training("7", 5000).command);
+}
+
+TEST_CASE("an end that has waited does not take away what its log said") {
+  testing::ClusterSite site;
+  Historian historian(site.session());
+  const SeenJob job = ended(training("7", 5000), Seconds(100));
+  EndRecord waited = testing::need(Historian::end_record({.job = job}));
+  waited.place = 1;
+  live::Life life;
+  life.cause = live::CauseFound{.fingerprint = "f7"};
+  testing::need(historian.remember({.job = job, .life = life}));
+  testing::need(historian.keep(std::span(&waited, 1)));
+  CHECK(kept(site, "7")->outcome->fingerprint == "f7");
+}
+
 TEST_CASE("an end that has waited replaces no later one") {
   testing::ClusterSite site;
   Historian historian(site.session());

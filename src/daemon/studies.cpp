@@ -103,12 +103,24 @@ void Studies::remember(const live::Attempt& attempt, const live::Life* life,
   remember(std::move(end));
 }
 
-void Studies::remember_old(const live::Jobs& jobs, const live::Lives& lives) {
+void Studies::begin(const live::Jobs& jobs) {
   try_again();
-  for (const auto& [id, attempt] : jobs.all()) {
-    if (attempt.seen.phase != JobPhase::ended) continue;
-    Ended end{.job = attempt.seen, .earlier = attempt.past, .is_old = true};
-    if (const live::Life* const life = lives.find(id); life != nullptr) end.life = *life;
+  ended_before_.clear();
+  for (const auto& [id, attempt] : jobs.all())
+    if (attempt.seen.phase == JobPhase::ended) ended_before_.push_back(attempt);
+}
+
+void Studies::seen(const live::Jobs& jobs, const live::Lives& lives) {
+  for (const live::Attempt& before : std::exchange(ended_before_, {})) {
+    const SeenJob& job = before.seen;
+    const live::Attempt* const shown = jobs.find(job.id);
+    const bool is_it = shown != nullptr && shown->seen.phase == JobPhase::ended &&
+                       shown->seen.submitted == job.submitted &&
+                       shown->seen.restarts == job.restarts;
+    const live::Attempt& known = is_it ? *shown : before;
+    Ended end{.job = known.seen, .earlier = known.past, .is_old = true};
+    if (const live::Life* const life = is_it ? lives.find(job.id) : nullptr; life != nullptr)
+      end.life = *life;
     remember(std::move(end));
   }
 }

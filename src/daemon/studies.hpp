@@ -43,9 +43,12 @@ class Studies {
   }
   /// It has ended; what was found of it, and measured of its GPUs.
   void remember(const live::Attempt& attempt, const live::Life* life, const probe::JobUse* use);
-  /// What an earlier daemon has left on the disk; and those that had ended when this one began, for
-  /// which it may have had no time. The journal is this process's by then, and so is the folder.
-  void remember_old(const live::Jobs& jobs, const live::Lives& lives);
+  /// What an earlier daemon has left on the disk. The journal is this process's by then, and so is
+  /// the folder. `jobs`: as the journal has them. Those that have ended, for which the earlier one
+  /// may have had no time, are remembered with seen().
+  void begin(const live::Jobs& jobs);
+  /// After the first reading: the cluster tells more of them than the journal.
+  void seen(const live::Jobs& jobs, const live::Lives& lives);
   /// Ends that the history could not take for now are given to it again.
   void try_again();
   [[nodiscard]] HistoryEnds ends() { return ends_.counts(); }
@@ -71,7 +74,8 @@ class Studies {
   SharedReadings shared_;
   Historian historian_;  // of the worker's thread
   EndQueue ends_;
-  Worker worker_;  // last: it uses what stands above
+  std::vector<live::Attempt> ended_before_;  // of the loop's thread, until the first reading
+  Worker worker_;                            // last: it uses what stands above
 };
 
 /// What the reader is asked for a study. Errors: not_found where the cluster does not tell enough.

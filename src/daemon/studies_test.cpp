@@ -145,9 +145,36 @@ TEST_CASE("how jobs ended is given to a history that was away, by a later daemon
   }
   history.come_back();
   Studies studies(history.session(), nobody);
-  studies.remember_old({}, {});
+  studies.begin({});
   REQUIRE(testing::soon([&] { return studies.ends().kept == 1; }));
   CHECK(history.kept("7")->outcome->duration == Seconds(60));
+  CHECK(studies.ends().waiting == 0);
+}
+
+TEST_CASE("an end that an earlier daemon had no time for is remembered as the cluster shows it") {
+  const testing::AwayHistory history;
+  history.come_back();
+  live::Attempt shown, gone;
+  shown.seen = testing::ended_job("7").job;
+  gone.seen = testing::ended_job("8").job;
+  live::Jobs jobs;  // the journal keeps less of them
+  testing::need(jobs.restore(live::Jobs::text(shown)));
+  testing::need(jobs.restore(live::Jobs::text(gone)));
+  CHECK(jobs.find("7")->seen.command.empty());
+  Studies studies(history.session(),
+                  [](std::uint64_t /*loop*/, const live::Studied& /*studied*/) {});
+  studies.begin(jobs);
+  Listing listing;
+  listing.version = 1;
+  listing.now = *shown.seen.ended;
+  listing.jobs = {shown.seen};
+  (void)jobs.take(listing);
+  studies.seen(jobs, {});
+  REQUIRE(testing::soon([&] { return studies.ends().kept == 2; }));
+  CHECK(history.kept("7")->command == "python train.py");
+  CHECK(history.kept("7")->outcome->state == EndState::completed);
+  CHECK(history.kept("8")->outcome->duration == Seconds(60));
+  studies.seen(jobs, {});
   CHECK(studies.ends().waiting == 0);
 }
 

@@ -66,6 +66,10 @@ Result<void> WaitingEnds::open() {
   auto database = Database::open(place);
   if (!database) return tl::unexpected(database.error());
   if (auto ready = prepare(**database, ends_schema, ends_schema.newest()); !ready) return ready;
+  std::int64_t last = 0;
+  if (Query row(**database, "SELECT seq FROM sqlite_sequence WHERE name = 'ends'"); row.next())
+    last = row.integer(0);
+  given_ = std::min(given_, last);  // of a file that somebody has removed
   Totals totals;
   if (Query row(**database,
                 "SELECT count(*), coalesce(sum(length(body)), 0) FROM ends WHERE place > ?");

@@ -8,7 +8,7 @@ namespace {
 void add_method(Page& report) {
   report.heading(2, "How figures are made");
   report.list(
-      // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): sentences of several lines
+      // NOLINTBEGIN(bugprone-suspicious-missing-comma): sentences of several lines
       {"Each experiment runs host and arms on the same perturbations. Each draws anew all that is "
        "drawn: the workload (templates, GPU use, metadata), synthetic traces, failures, and "
        "submissions that come 0, 1 or 2 s later. In rows that are older than the queue of lucid+sm "
@@ -63,6 +63,7 @@ void add_method(Page& report) {
        "always); if all are wrong, this soon stops. average JCT longer by, 95 %: upper one-sided "
        "bound, safe up to 2 %. Step-time tables and trainings were measured in Sia's artifact; "
        "those named syn are made up."});
+  // NOLINTEND(bugprone-suspicious-missing-comma)
 }
 
 }  // namespace

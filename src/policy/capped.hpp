@@ -7,7 +7,8 @@
 
 namespace schedmate::policy {
 
-/// What `estimator` says, but nothing above the run time that `cap` says.
+/// What `estimator` says, but no run time above the one that `cap` says; a distribution moves with
+/// it, so its upper quantiles may be above.
 [[nodiscard]] Estimator capped(Estimator estimator, Estimator cap);
 
 }  // namespace schedmate::policy

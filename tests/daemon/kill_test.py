@@ -58,6 +58,8 @@ def main():
     finally:
         site.end()
     check(state, jobs)
+    if midway < 10:
+        fail(f"only {midway} kills came before the last job had ended")
     verdict = subprocess.run([schedmate, "audit", "--verify", "--state-dir", state], capture_output=True, text=True)
     if verdict.returncode != 0:
         fail(verdict.stdout + verdict.stderr)

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "daemon/end_queue.hpp"
+#include "sqlite/database.hpp"
 #include "tests/support/cluster_site.hpp"
 #include "tests/support/need.hpp"
 
@@ -39,6 +40,13 @@ class AwayHistory {
   }
   /// The folder of its file, which was not there.
   void come_back() const { std::filesystem::create_directory(site_.here.path("history")); }
+  /// Its table of jobs is gone, for whoever has it open, too.
+  void damage() const {
+    const auto database =
+        need(sqlite::Database::open({.path = site_.here.path("history") + "/history.sqlite"}));
+    database->run("DROP TABLE jobs");
+    need(database->take_error());
+  }
   [[nodiscard]] std::string ends_file() const { return site_.here.path("ends.sqlite"); }
   /// Another process looks at it.
   [[nodiscard]] std::optional<JobRecord> kept(const std::string& id) const {
