@@ -179,6 +179,7 @@ def misused(daemon, trace):
     ends(0, "sound", "--config", str(site.config), "--set", "order.policy=lucid:estimate=user_mean", "--check")
     ends(2, "what only a replay knows", "--config", str(site.config), "--set", "order.policy=lucid:estimate=oracle", "--check")
     ends(2, "without +fh", "--config", str(site.config), "--set", "order.policy=schedmate+fh", "--check")
+    ends(2, "cap= is for simulations", "--config", str(site.config), "--set", "order.policy=schedmate:cap=user_mean", "--check")
     ends(4, "schedmated --replay", "--config", str(site.config))
     ends(0, "sound", "--config", str(site.config), "--check")
 
