@@ -13,12 +13,17 @@ from redis_of import SAFE, Redis
 from site_of import Site, expect
 
 
-def kept(schedmate, site):
-    """Jobs whose ends are in the history."""
+def outcomes(schedmate, site):
+    """How jobs ended that are in the history."""
     listed = subprocess.run([schedmate, "history", "list", "--config", site.config, "--limit", "100000", "--json"], capture_output=True, text=True)
     if listed.returncode != 0:
         raise SystemExit(f"FAILED: the history cannot be read: {listed.stderr}")
-    return {job["job_id"] for job in json.loads(listed.stdout)["jobs"] if job["outcome"]}
+    return {job["job_id"]: job["outcome"]["state"] for job in json.loads(listed.stdout)["jobs"] if job["outcome"]}
+
+
+def kept(schedmate, site):
+    """Jobs whose ends are in the history."""
+    return set(outcomes(schedmate, site))
 
 
 def entries(site):
@@ -81,6 +86,8 @@ def killed(daemon, schedmate, trace, redis):
     expect("nothing of them is in the history", not missed & kept(schedmate, site))
     process = site.begin()
     site.wait(lambda: missed <= kept(schedmate, site), "the next daemon gives it to the history")
+    states = outcomes(schedmate, site)
+    expect("as the cluster shows them", all(states[job] == "completed" for job in missed))
     print("ok: a daemon that is killed while ends wait for the history loses none")
     process.terminate()
     process.wait()
