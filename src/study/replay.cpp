@@ -107,6 +107,11 @@ struct Parts {
   std::string estimator_spec;
   Estimator estimator;
   const TraceWorkload* workload = nullptr;  ///< that the run works on, if any
+
+  /// Of all estimators in it.
+  [[nodiscard]] std::array<std::string_view, 3> specs() const {
+    return {estimator_spec, scheduler.advice, scheduler.cap};
+  }
 };
 tl::unexpected<Error> of_policy(const PolicySpec& policy, const Error& error) {
   return fail(error.code, fmt::format("policy {}: {}", policy.text, error.message));
@@ -138,7 +143,7 @@ Result<Parts> make_parts(const ReplayInput& input, const PolicySpec& policy) {
   if (!scheduler) return of_policy(policy, scheduler.error());
   Parts parts{std::move(*scheduler), policy.estimator, {}, nullptr};
   if (parts.estimator_spec.empty()) parts.estimator_spec = parts.scheduler.estimator;
-  const bool reads = reads_metadata(parts.estimator_spec) || reads_metadata(parts.scheduler.advice);
+  const bool reads = std::ranges::any_of(parts.specs(), reads_metadata);
   if (parts.scheduler.packs || reads) {
     const auto workload = input.workloads.get(parts.scheduler.packs);
     if (!workload) return tl::unexpected(workload.error());
@@ -172,9 +177,10 @@ bool is_run_time(const Trace& trace, std::string_view column) {
 std::string oracle_of(const Trace& trace, const Parts& parts) {
   constexpr std::string_view column = "column:";
   if (!parts.scheduler.uses_estimates) return "";
-  for (const std::string& spec : {parts.estimator_spec, parts.scheduler.advice}) {
-    if (is_oracle(spec)) return spec;
-    if (spec.starts_with(column) && is_run_time(trace, spec.substr(column.size()))) return spec;
+  for (const std::string_view spec : parts.specs()) {
+    if (is_oracle(spec)) return std::string(spec);
+    if (spec.starts_with(column) && is_run_time(trace, spec.substr(column.size())))
+      return std::string(spec);
   }
   return "";
 }
@@ -187,11 +193,12 @@ std::vector<std::string> invented_by(const Parts& parts, const Costs& costs) {
     if (parts.scheduler.packs)
       invented.push_back(fmt::format(
           "what each job does to its GPUs and how fast pairs run (workload {})", recipe));
-    if (reads_metadata(parts.estimator_spec) || reads_metadata(parts.scheduler.advice))
+    if (std::ranges::any_of(parts.specs(), reads_metadata))
       invented.push_back(fmt::format(
           "what SchedMate reads of each job: folder, command, model (workload {})", recipe));
   }
-  if (parts.scheduler.uses_estimates && parts.estimator_spec.starts_with("limit"))
+  const auto is_limit = [](std::string_view spec) { return spec.starts_with("limit"); };
+  if (parts.scheduler.uses_estimates && std::ranges::any_of(parts.specs(), is_limit))
     invented.emplace_back("users' time limits (the run time times a random factor)");
   if (costs.failures.gpu_hours > 0)
     invented.push_back(fmt::format("failures of the infrastructure (one in {} GPU hours)",

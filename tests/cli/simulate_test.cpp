@@ -122,17 +122,19 @@ TEST_CASE("--json prints one document: the summary and what only this run can sh
 TEST_CASE(
     "what is invented, and what knows the future, is said in the text, the JSON and the page") {
   const Scratch here;
-  const Ran ran = simulate(here, {"--policy", "fifo", "--policy", "sjf", "--policy", "horus",
-                                  "--policy", "qssf+sm@qssf_sm", "--policy", "backfill_easy",
-                                  "--policy", "tiresias", "--out", "out"});
+  const Ran ran =
+      simulate(here, {"--policy", "fifo", "--policy", "sjf", "--policy", "horus", "--policy",
+                      "qssf+sm@qssf_sm", "--policy", "backfill_easy", "--policy",
+                      "schedmate:cap=limit@capped", "--policy", "schedmate:cap=oracle@foreseen",
+                      "--policy", "tiresias", "--out", "out"});
   CAPTURE(ran.err);
   REQUIRE(ran.status == 0);
   const std::string page = here.read("out/report.html");
   for (const char* line :
        {"horus: INVENTED: what each job does to its GPUs and how fast pairs run (workload light)",
         "qssf_sm: INVENTED: what SchedMate reads of each job: folder, command, model (workload ",
-        "backfill_easy: INVENTED: users' time limits (the run time times a random factor)",
-        "sjf: looks into the future (estimate oracle): for comparison only",
+        "backfill_easy, capped: INVENTED: users' time limits (the run time times a random factor)",
+        "sjf, foreseen: looks into the future (estimate oracle): for comparison only",
         "qssf_sm: SchedMate's advice was used for 0 of 3 jobs"}) {
     CAPTURE(line);
     CHECK(ran.out.contains(line));
