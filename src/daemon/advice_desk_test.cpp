@@ -10,23 +10,12 @@
 
 #include "core/facts_json.hpp"
 #include "tests/support/cluster_site.hpp"
+#include "tests/support/ended_jobs.hpp"
 #include "tests/support/need.hpp"
 #include "tests/support/patience.hpp"
 
 namespace schedmate::daemon {
 namespace {
-
-SeenJob job_with_code(const std::string& id, std::int64_t submitted_s = 1000) {
-  SeenJob job;
-  job.id = id;
-  job.user = "ann";
-  job.partition = "gpu";
-  job.gpus = 4;
-  job.dir = "/r";
-  job.command = "python train.py";
-  job.submitted = at(submitted_s);
-  return job;
-}
 
 /// A desk before a reader that counts what it is asked, and the answers to its studies.
 struct AdviceHouse {
@@ -79,7 +68,7 @@ TEST_CASE("a job that was advised on when it came is not read again, and its rec
   {  // so that something is expected of it
     Historian historian(site.session());
     for (int i = 1; i <= 4; ++i) {
-      SeenJob run = job_with_code("run" + std::to_string(i), std::int64_t{100} * i);
+      SeenJob run = testing::training_job("run" + std::to_string(i), std::int64_t{100} * i);
       (void)testing::need(historian.advise(run, facts_document({})));
       run.end_state = EndState::completed;
       run.started = run.submitted;
@@ -90,7 +79,7 @@ TEST_CASE("a job that was advised on when it came is not read again, and its rec
   live::CodeFound first;
   {
     AdviceHouse before(site.session());
-    first = std::get<live::CodeFound>(testing::need(before.study(job_with_code("1"))));
+    first = std::get<live::CodeFound>(testing::need(before.study(testing::training_job("1"))));
     CHECK(before.readings() == 1);
   }
   REQUIRE(first.prediction);
@@ -98,7 +87,7 @@ TEST_CASE("a job that was advised on when it came is not read again, and its rec
   REQUIRE(record);
   site.wall_s += 1000;
   AdviceHouse after(site.session());
-  SeenJob job = job_with_code("1");
+  SeenJob job = testing::training_job("1");
   job.restarts = 1;
   job.command = "python other.py";  // whatever stands there now
   const auto again = std::get<live::CodeFound>(testing::need(after.study(job)));
@@ -114,9 +103,9 @@ TEST_CASE("a job that was advised on when it came is not read again, and its rec
 TEST_CASE("a job that the history has not, or has without advice, is read") {
   testing::ClusterSite site;
   AdviceHouse house(site.session());
-  CHECK(house.study(job_with_code("1")));
+  CHECK(house.study(testing::training_job("1")));
   CHECK(house.readings() == 1);
-  CHECK(house.study(job_with_code("1", 9000)));  // its id came again
+  CHECK(house.study(testing::training_job("1", 9000)));  // its id came again
   CHECK(house.readings() == 2);
   CHECK(record_in(site, "1")->submit == at(9000));
   JobRecord ended;
@@ -124,7 +113,7 @@ TEST_CASE("a job that the history has not, or has without advice, is read") {
   ended.user = "ann";
   ended.submit = at(1000);
   testing::need(testing::need(service::open_history(site.session())).store->put(ended));
-  CHECK(house.study(job_with_code("2")));
+  CHECK(house.study(testing::training_job("2")));
   CHECK(house.readings() == 3);
   CHECK(record_in(site, "2")->advice);
 }
@@ -134,14 +123,14 @@ TEST_CASE("while the history cannot be asked nothing is read, and the error may 
   settings::Session session = site.session();
   testing::need(session.settings.set("store", "redis:unix:" + site.here.path("none.sock"), "test"));
   AdviceHouse house(session);
-  CHECK(house.study(job_with_code("1")).error().code == ErrorCode::unavailable);
+  CHECK(house.study(testing::training_job("1")).error().code == ErrorCode::unavailable);
   CHECK(house.readings() == 0);
 }
 
 TEST_CASE("without a reader nothing is looked for") {
   testing::ClusterSite site;
   AdviceHouse house(site.session());
-  house.desk.make(1, {1, live::Study::What::code, job_with_code("1")}, nullptr);
+  house.desk.make(1, {1, live::Study::What::code, testing::training_job("1")}, nullptr);
   REQUIRE(house.answers.size() == 1);
   CHECK(house.answers[0].finding.error().message.contains("reader.socket"));
 }

@@ -10,21 +10,15 @@
 #include "core/facts_json.hpp"
 #include "service/facts.hpp"
 #include "tests/support/cluster_site.hpp"
+#include "tests/support/ended_jobs.hpp"
 #include "tests/support/need.hpp"
 
 namespace schedmate::daemon {
 namespace {
 
 SeenJob training(const std::string& id, std::int64_t submitted_s) {
-  SeenJob job;
-  job.id = id;
-  job.user = "ann";
-  job.name = "train";
-  job.partition = "gpu";
-  job.gpus = 4;
-  job.dir = "/r";
+  SeenJob job = testing::training_job(id, submitted_s);
   job.command = "python train.py --epochs 10";
-  job.submitted = at(submitted_s);
   return job;
 }
 

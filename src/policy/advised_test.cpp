@@ -17,6 +17,7 @@ namespace schedmate::policy {
 namespace {
 
 using testing::near;
+using testing::predicted_of;
 using testing::small_trace;
 using testing::SmallJob;
 
@@ -47,17 +48,12 @@ Scheduler advised_by(std::string advice, bool shrink = true) {
   return scheduler;
 }
 
-Prediction ask(const Estimator& estimator, const Trace& trace, std::size_t row) {
-  const KnownJob job = known_job(trace, row);
-  return estimator({job, job.submit});
-}
-
 /// Each job enters when the one before has ended.
 std::vector<Prediction> predictions(const Trace& trace, const Estimator& estimator) {
   std::vector<Prediction> given;
   for (std::uint32_t row = 0; row < trace.jobs.size(); ++row) {
     const Job& job = trace.jobs[row];
-    given.push_back(ask(estimator, trace, row));
+    given.push_back(predicted_of(estimator, trace, row));
     estimator.learn(finished_job(trace, row, job.submit + job.duration));
   }
   return given;
@@ -100,9 +96,9 @@ TEST_CASE("an advisor without an answer leaves the host's predictions as they ar
   const auto both =
       make_estimator(advised_by("last_k"), "column:right", testing::replay_input(trace)).value();
   for (std::uint32_t row = 0; row < trace.jobs.size(); ++row) {
-    REQUIRE(ask(make_estimator("last_k", {}).value(), trace, row).blind);
-    const Prediction prediction = ask(both, trace, row);
-    CHECK(prediction.run_time.count() == ask(host, trace, row).run_time.count());
+    REQUIRE(predicted_of(make_estimator("last_k", {}).value(), trace, row).blind);
+    const Prediction prediction = predicted_of(both, trace, row);
+    CHECK(prediction.run_time.count() == predicted_of(host, trace, row).run_time.count());
     CHECK(prediction.advised == 0);
     CHECK_FALSE(prediction.use.has_value());
   }
@@ -161,7 +157,7 @@ TEST_CASE("advice is given once for each job, though it is asked about more ofte
       make_estimator(advised_by("user_mean", false), "", testing::replay_input(trace)).value();
   estimator.learn(finished_job(trace, 0, at(0)));
   const auto advised_s = [&](std::size_t row) {
-    return ask(estimator, trace, row).run_time.count();
+    return predicted_of(estimator, trace, row).run_time.count();
   };
   const double first = advised_s(9);
   CHECK(near(first, trace.columns.at("right")[0], 1e-12, 0));

@@ -13,6 +13,7 @@ namespace schedmate::policy {
 namespace {
 
 using testing::near;
+using testing::predicted_of;
 using testing::small_trace;
 
 /// Two jobs, with what is estimated of them and what caps that.
@@ -23,19 +24,18 @@ Trace two_jobs() {
   return trace;
 }
 
-Prediction asked_of(const Estimator& estimator, const Trace& trace, std::size_t row) {
-  const KnownJob job = known_job(trace, row);
-  return estimator({job, job.submit});
+Estimator capped_by(const Trace& trace, const std::string& estimator, const std::string& cap) {
+  Scheduler scheduler;
+  scheduler.estimator = estimator;
+  scheduler.cap = cap;
+  return make_estimator(scheduler, "", testing::replay_input(trace)).value();
 }
 
 TEST_CASE("no estimate is above its cap, and one below it stays") {
   const Trace trace = two_jobs();
-  Scheduler scheduler;
-  scheduler.estimator = "column:estimated";
-  scheduler.cap = "column:limit";
-  const auto made = make_estimator(scheduler, "", testing::replay_input(trace)).value();
-  CHECK(asked_of(made, trace, 0).run_time.count() == 300);
-  CHECK(asked_of(made, trace, 1).run_time.count() == 500);
+  const Estimator made = capped_by(trace, "column:estimated", "column:limit");
+  CHECK(predicted_of(made, trace, 0).run_time.count() == 300);
+  CHECK(predicted_of(made, trace, 1).run_time.count() == 500);
 }
 
 TEST_CASE("a distribution moves with the estimate that is capped") {
@@ -48,7 +48,7 @@ TEST_CASE("a distribution moves with the estimate that is capped") {
   });
   const Estimator most([](const EnteringJob&) { return Prediction{FractionalSeconds(100)}; });
   const Trace trace = two_jobs();
-  const Prediction prediction = asked_of(capped(wide, most), trace, 0);
+  const Prediction prediction = predicted_of(capped(wide, most), trace, 0);
   CHECK(prediction.run_time.count() == 100);
   CHECK(prediction.expected.count() == 100);
   REQUIRE(prediction.distribution);
@@ -57,26 +57,23 @@ TEST_CASE("a distribution moves with the estimate that is capped") {
 
 TEST_CASE("both learn of jobs that end") {
   const Trace trace = two_jobs();
-  Scheduler scheduler;
-  scheduler.estimator = "last_k";
-  scheduler.cap = "user_mean";
-  const auto made = make_estimator(scheduler, "", testing::replay_input(trace)).value();
-  CHECK(asked_of(made, trace, 1).run_time.count() > 100);
+  const Estimator made = capped_by(trace, "last_k", "user_mean");
+  CHECK(predicted_of(made, trace, 1).run_time.count() > 100);
   made.learn(finished_job(trace, 0, at(100)));
-  CHECK(asked_of(made, trace, 1).run_time.count() == 100);
+  CHECK(predicted_of(made, trace, 1).run_time.count() == 100);
 }
 
 TEST_CASE("a cap that nobody can know here is an error, and none is none") {
   const ClusterSpec cluster;
-  const auto capped_by = [&](const std::string& cap) {
+  const auto scheduler_with = [&](const std::string& cap) {
     PolicyOptions options;
     options.add_defaults("cap=" + cap);
     return make_scheduler("schedmate", {.cluster = cluster}, std::move(options)).value();
   };
-  CHECK(capped_by("none").cap.empty());
-  CHECK(capped_by("limit").cap == "limit");
-  CHECK_FALSE(make_estimator(capped_by("limit"), "", {}));
-  CHECK_FALSE(make_estimator(capped_by("wishes"), "", {}));
+  CHECK(scheduler_with("none").cap.empty());
+  CHECK(scheduler_with("limit").cap == "limit");
+  CHECK_FALSE(make_estimator(scheduler_with("limit"), "", {}));
+  CHECK_FALSE(make_estimator(scheduler_with("wishes"), "", {}));
 }
 
 }  // namespace

@@ -14,16 +14,25 @@
 
 namespace schedmate::testing {
 
+/// With code to be read.
+inline SeenJob training_job(const std::string& id, std::int64_t submitted_s = 1000) {
+  SeenJob job;
+  job.id = id;
+  job.user = "ann";
+  job.name = "train";
+  job.partition = "gpu";
+  job.gpus = 4;
+  job.dir = "/r";
+  job.command = "python train.py";
+  job.submitted = at(submitted_s);
+  return job;
+}
+
+/// Nothing is known of its code.
 inline daemon::Ended ended_job(const std::string& id, Seconds ran = Seconds(60),
                                std::int64_t submitted_s = 1000) {
-  daemon::Ended end;
-  end.job.id = id;
-  end.job.user = "ann";
-  end.job.name = "train";
-  end.job.partition = "gpu";
-  end.job.gpus = 4;
-  end.job.command = "python train.py";
-  end.job.submitted = at(submitted_s);
+  daemon::Ended end{.job = training_job(id, submitted_s)};
+  end.job.dir.clear();
   end.job.started = at(submitted_s + 60);
   end.job.ended = *end.job.started + ran;
   end.job.phase = JobPhase::ended;

@@ -21,6 +21,12 @@ inline Estimator estimator(std::string_view spec, const Trace& trace, std::uint6
   return need(make_estimator(spec, replay_input(trace, seed)));
 }
 
+/// As it is submitted.
+inline Prediction predicted_of(const Estimator& estimator, const Trace& trace, std::size_t row) {
+  const KnownJob job = known_job(trace, row);
+  return estimator({job, job.submit});
+}
+
 /// Notes at each question how many jobs have ended by then.
 struct CountsEnds {
   std::vector<std::int64_t>& asked;
