@@ -22,8 +22,6 @@
 
 namespace schedmate::daemon {
 
-struct State;
-
 class Archive {
  public:
   Archive(settings::Session session, std::string journal)

@@ -2,9 +2,10 @@
 #pragma once
 
 /// schedmated: the live loop with its journal, its cluster and its front door. The loop has one
-/// thread; one calls the cluster, one writes the journal, one makes forecasts, one reads journal
-/// and history for answers, one asks schedmate-reader, two the history, eight ask models where
-/// settings name any; those of the front door only queue requests for the loop.
+/// thread; one calls the cluster, one writes the journal, one keeps what was measured of jobs, one
+/// makes forecasts, two read journal and history for answers, one asks schedmate-reader, two the
+/// history, eight ask models where settings name any; those of the front door only queue requests
+/// for the loop.
 
 #include <functional>
 #include <schedmate/clock.hpp>
