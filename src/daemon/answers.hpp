@@ -66,6 +66,7 @@ using JobOwners = std::unordered_map<std::string, JobOwner>;
 /// Which actions a caller may see, by the jobs that were there when he asked.
 class SeenActions {
  public:
+  /// `owners` null: no job is known to be anybody's. An operator needs none.
   SeenActions(Caller caller, std::shared_ptr<const JobOwners> owners)
       : caller_(std::move(caller)), owners_(std::move(owners)) {}
   [[nodiscard]] bool all() const { return caller_.role == Role::cluster_operator; }
@@ -73,7 +74,7 @@ class SeenActions {
 
  private:
   Caller caller_;
-  std::shared_ptr<const JobOwners> owners_;  // null: there is no job
+  std::shared_ptr<const JobOwners> owners_;
 };
 
 /// What an operator has decided; nothing where the request is no such. Errors: invalid.

@@ -77,14 +77,14 @@ bool Archive::take(const http::Request& request, const std::shared_ptr<http::Ans
   if (route == http::RouteName::audit) {
     audit(request, answer);
   } else if (route == http::RouteName::actions) {
-    actions(request, answer, {request.caller, owners(state)});
+    actions(request, answer, seen_by(request.caller, state));
   } else if (route == http::RouteName::action) {
     const auto id = parse_number<std::int64_t>(request.ids.at(0));
     const Action* const open = id ? state.loop.actions().find(*id) : nullptr;
     if (open == nullptr)
-      past_action(request, answer, {request.caller, owners(state)});
+      past_action(request, answer, seen_by(request.caller, state));
     else
-      (*answer)(one_action_reply(request, {request.caller, owners(state)}, journal_, open));
+      (*answer)(one_action_reply(request, seen_by(request.caller, state), journal_, open));
   } else if (route == http::RouteName::job) {
     auto made = whole_job(request, state);
     if (made)
@@ -95,6 +95,11 @@ bool Archive::take(const http::Request& request, const std::shared_ptr<http::Ans
     return false;
   }
   return true;
+}
+
+/// An operator sees all actions, whosever the jobs are.
+SeenActions Archive::seen_by(const Caller& caller, const State& state) {
+  return {caller, caller.role == Role::cluster_operator ? nullptr : owners(state)};
 }
 
 /// Made once for each reading of the cluster.

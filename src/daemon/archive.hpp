@@ -48,6 +48,7 @@ class Archive {
   void past_job(const http::Request& request, const std::shared_ptr<http::Answer>& answer);
 
  private:
+  SeenActions seen_by(const Caller& caller, const State& state);
   std::shared_ptr<const JobOwners> owners(const State& state);
 
   std::shared_ptr<const JobOwners> owners_;  // of the loop's thread

@@ -276,6 +276,15 @@ TEST_CASE("an action that has ended is for whom its job is") {
   CHECK(kept.status_of({.user = "root", .role = Role::cluster_operator}, "x") == 404);
 }
 
+TEST_CASE("where nothing is known of whose jobs there are only operators see actions about them") {
+  const Action hold =
+      testing::made_action(1, {.kind = ActionKind::hold, .job = "9", .submitted = at(100)});
+  const auto sees = [&](const Caller& caller) { return SeenActions(caller, nullptr).holds(hold); };
+  CHECK(sees({.user = "root", .role = Role::cluster_operator}));
+  CHECK_FALSE(sees({.user = "ann"}));
+  CHECK_FALSE(sees({.user = "vic", .role = Role::viewer, .viewers_see_all = true}));
+}
+
 TEST_CASE("a job is shown with its actions that have ended, and none of an earlier one of its id") {
   const Kept kept;
   Document job{{"id", "9"}, {"submitted_s", 100}, {"actions", {{{"id", 4000}}}}};
