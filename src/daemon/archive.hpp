@@ -11,6 +11,7 @@
 #include <schedmate/caller.hpp>
 #include <schedmate/store.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/document.hpp"
@@ -31,23 +32,23 @@ class Archive {
   bool take(const http::Request& request, const std::shared_ptr<http::Answer>& answer,
             const State& state);
 
-  /// Of route `audit`.
-  void audit(const http::Request& request, const std::shared_ptr<http::Answer>& answer);
   /// Of route `actions`.
   void actions(const http::Request& request, const std::shared_ptr<http::Answer>& answer,
                SeenActions seen);
   /// Of route `action`, for one that is at its end.
   void past_action(const http::Request& request, const std::shared_ptr<http::Answer>& answer,
                    SeenActions seen);
-  /// Of route `job`: `document` with these actions, the job's facts, its advice and the past runs
-  /// behind it.
-  void job(const http::Request& request, const std::shared_ptr<http::Answer>& answer,
-           Document document, std::vector<std::int64_t> actions);
   /// Of route `job`, for one that the daemon does not follow: what the history has of it. 503 where
   /// it cannot be read.
   void past_job(const http::Request& request, const std::shared_ptr<http::Answer>& answer);
 
  private:
+  /// Of route `audit`.
+  void audit(const http::Request& request, const std::shared_ptr<http::Answer>& answer);
+  /// Of route `job`: `document` with these actions, the job's facts, its advice and the past runs
+  /// behind it.
+  void job(const http::Request& request, const std::shared_ptr<http::Answer>& answer,
+           Document document, std::vector<std::int64_t> actions);
   SeenActions seen_by(const Caller& caller, const State& state);
   std::shared_ptr<const JobOwners> owners(const State& state);
 
