@@ -14,10 +14,6 @@
 namespace schedmate::daemon {
 namespace {
 
-Document instant_or_null(const std::optional<SimTime>& time) {
-  return time ? Document(seconds_of(*time)) : Document(nullptr);
-}
-
 template <class Value>
 std::optional<Value> kept_value(const Document& object, const char* key) {
   const Document& value = object.at(key);
@@ -31,8 +27,8 @@ std::optional<SimTime> kept_instant(const Document& object, const char* key) {
 
 Document outcome_document(const Outcome& outcome) {
   return {{"state", to_string(outcome.state)},
-          {"start_s", instant_or_null(outcome.start)},
-          {"end_s", instant_or_null(outcome.end)},
+          {"start_s", or_null<Document>(outcome.start.transform(seconds_of))},
+          {"end_s", or_null<Document>(outcome.end.transform(seconds_of))},
           {"duration_s", outcome.duration.count()},
           {"gpu_util_pct", or_null<Document>(outcome.gpu_util_pct)},
           {"gpu_memory_mib", or_null<Document>(outcome.gpu_memory_mib)},
