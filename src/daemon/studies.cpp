@@ -19,12 +19,12 @@ Result<live::Finding> finding_in(const live::Study& study, const Document& docum
   return found;
 }
 
-/// The history may be back soon.
+/// Whoever was to read was away or too slow. The loop asks again, a few times.
 bool may_pass(const Error& error) {
   return error.code == ErrorCode::unavailable || error.code == ErrorCode::timeout;
 }
 
-/// Where its log is not read its steps may tell all the same.
+/// The answer to a study whose log was not read: how the job's steps ended tells something, too.
 Result<live::Finding> unread(const live::Study& study, const Error& error) {
   if (study.steps.empty() || may_pass(error)) return tl::unexpected(error);
   return live::CauseFound{.judged = false, .unread = error.message, .steps = study.steps};
@@ -57,7 +57,7 @@ std::size_t Studies::most_readings(const settings::Session& session) {
 
 void Studies::make(std::uint64_t loop, const live::Study& study, const reader::Ask& ask) {
   const Answer answer = [this, loop, number = study.number](Result<live::Finding> finding) {
-    take_(loop, {number, std::move(finding)});
+    settle(loop, number, std::move(finding));
   };
   if (!ask)
     return answer(unread(
