@@ -73,7 +73,7 @@ TEST_CASE("a job that was advised on when it came is not read again, and its rec
       run.end_state = EndState::completed;
       run.started = run.submitted;
       run.ended = run.submitted + Seconds(500 + i);
-      testing::need(historian.remember({run}));
+      testing::keep_ends(historian, {{run}});
     }
   }
   live::CodeFound first;

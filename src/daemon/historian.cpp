@@ -176,16 +176,6 @@ Result<EndRecord> Historian::end_record(const Ended& end) {
   });
 }
 
-Result<void> Historian::remember(std::span<const Ended> ends) {
-  std::vector<EndRecord> records;
-  for (const Ended& end : ends) {
-    auto record = end_record(end);
-    if (!record) return tl::unexpected(record.error());
-    records.push_back(*std::move(record));
-  }
-  return keep(records);
-}
-
 /// Those that were never advised come in one transaction: there may be very many.
 Result<void> Historian::keep(std::span<const EndRecord> ends) {
   const auto state = this->state();

@@ -48,9 +48,6 @@ class Historian {
   [[nodiscard]] static Result<EndRecord> end_record(const Ended& end);
   /// The same end twice is one. Errors: those of the history.
   Result<void> keep(std::span<const EndRecord> ends);
-  /// Both. Errors: of both.
-  Result<void> remember(const Ended& end) { return remember(std::span(&end, 1)); }
-  Result<void> remember(std::span<const Ended> ends);
 
  private:
   Result<void> record_alike(std::span<const SeenJob> alike);

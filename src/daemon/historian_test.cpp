@@ -49,7 +49,7 @@ TEST_CASE("a job that comes again is expected to run as long as it did") {
   for (int i = 1; i <= 4; ++i) {
     const SeenJob job = training(std::to_string(i), std::int64_t{1000} * i);
     (void)testing::need(historian.advise(job, facts()));
-    testing::need(historian.remember({ended(job, Seconds(500 + i))}));
+    testing::keep_ends(historian, {{ended(job, Seconds(500 + i))}});
   }
   const live::CodeFound again = testing::need(historian.advise(training("9", 9000), facts()));
   CHECK(again.source == "resubmission");
@@ -90,7 +90,7 @@ TEST_CASE("how a job ended is kept with its progress and cause, once however oft
   job.nodes = {{"n1", {0, 1}}, {"n2", {}}};
   const std::vector<live::PastRun> earlier{
       {0, at(5010), at(5020), EndState::node_fail, {{"n3", {}}}}};
-  for (int i = 0; i < 2; ++i) testing::need(historian.remember({job, earlier, life, use}));
+  for (int i = 0; i < 2; ++i) testing::keep_ends(historian, {{job, earlier, life, use}});
   const auto record = kept(site, "7");
   REQUIRE(record);
   REQUIRE(record->outcome);
@@ -110,10 +110,10 @@ TEST_CASE("how a job ended is kept with its progress and cause, once however oft
   CHECK(summary["diagnosis"]["class"] == "user_script");
   CHECK(!kept(site, "8"));
   // A daemon that begins knows less of what ended before; what nobody had time to remember it does.
-  testing::need(historian.remember({.job = job, .is_old = true}));
+  testing::keep_ends(historian, {{.job = job, .is_old = true}});
   CHECK(kept(site, "7")->outcome->fingerprint == "f7");
   job.id = "8";
-  testing::need(historian.remember({.job = job, .is_old = true}));
+  testing::keep_ends(historian, {{.job = job, .is_old = true}});
   CHECK(kept(site, "8")->outcome->state == EndState::failed);
 }
 
@@ -137,7 +137,7 @@ TEST_CASE("an end that has waited does not take away what its log said") {
   waited.place = 1;
   live::Life life;
   life.cause = live::CauseFound{.fingerprint = "f7"};
-  testing::need(historian.remember({.job = job, .life = life}));
+  testing::keep_ends(historian, {{.job = job, .life = life}});
   testing::need(historian.keep(std::span(&waited, 1)));
   CHECK(kept(site, "7")->outcome->fingerprint == "f7");
 }
@@ -171,8 +171,8 @@ TEST_CASE("advice that comes after the end leaves that as it is") {
   testing::ClusterSite site;
   Historian historian(site.session());
   const std::vector<SeenJob> alike{training("1", 1000), training("2", 1001), training("3", 1002)};
-  testing::need(historian.remember({ended(alike[0], Seconds(10))}));
-  testing::need(historian.remember({ended(alike[1], Seconds(20))}));
+  testing::keep_ends(historian, {{ended(alike[0], Seconds(10))}});
+  testing::keep_ends(historian, {{ended(alike[1], Seconds(20))}});
   (void)testing::need(historian.advise(alike, facts()));
   CHECK(kept(site, "1")->advice);
   CHECK(kept(site, "1")->outcome->duration == Seconds(10));
@@ -186,7 +186,7 @@ TEST_CASE("advice on a script that is read after the end leaves that as it is, t
   Historian historian(site.session());
   SeenJob job = ended(training("1", 1000), Seconds(10));
   job.command.clear();  // the cluster does not tell it
-  testing::need(historian.remember({job}));
+  testing::keep_ends(historian, {{job}});
   (void)testing::need(historian.advise(training("1", 1000), facts()));
   CHECK(kept(site, "1")->command == "python train.py --epochs 10");
   REQUIRE(kept(site, "1")->outcome);
@@ -205,12 +205,12 @@ TEST_CASE("many ends are kept at once, whether their jobs were advised on or not
     ends.push_back({job});
   }
   ends.push_back(ends.back());
-  testing::need(historian.remember(ends));
+  testing::keep_ends(historian, ends);
   CHECK(kept(site, "1")->command == "python train.py --epochs 10");
   CHECK(kept(site, "1")->outcome->duration == Seconds(10));
   CHECK(kept(site, "50")->outcome->duration == Seconds(50));
   // An id that comes again is another job.
-  testing::need(historian.remember({ended(training("1", 9000), Seconds(20))}));
+  testing::keep_ends(historian, {{ended(training("1", 9000), Seconds(20))}});
   CHECK(kept(site, "1")->submit == at(9000));
   CHECK(!kept(site, "1")->advice);
 }
@@ -223,7 +223,7 @@ TEST_CASE("secrets of a command are not kept") {
   (void)testing::need(historian.advise(job, facts()));
   SeenJob other = ended(training("2", 1000), Seconds(1));
   other.command = job.command;
-  testing::need(historian.remember({other}));
+  testing::keep_ends(historian, {{other}});
   for (const char* const id : {"1", "2"})
     CHECK(kept(site, id)->command.find("abcdefgh") == std::string::npos);
 }

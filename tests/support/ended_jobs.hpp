@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <schedmate/store.hpp>
 #include <string>
+#include <vector>
 
 #include "daemon/end_queue.hpp"
 #include "sqlite/database.hpp"
@@ -38,6 +39,13 @@ inline daemon::Ended ended_job(const std::string& id, Seconds ran = Seconds(60),
   end.job.phase = JobPhase::ended;
   end.job.end_state = EndState::completed;
   return end;
+}
+
+/// As the queue of ends does it.
+inline void keep_ends(daemon::Historian& historian, const std::vector<daemon::Ended>& ends) {
+  std::vector<daemon::EndRecord> records;
+  for (const daemon::Ended& end : ends) records.push_back(need(daemon::Historian::end_record(end)));
+  need(historian.keep(records));
 }
 
 class AwayHistory {
