@@ -3,7 +3,10 @@
 
 /// Jobs that have ended, and a history that is away until it comes back.
 
+#include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <schedmate/store.hpp>
 #include <string>
 #include <vector>
