@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/advice_desk.hpp"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "daemon/findings.hpp"
+#include "daemon/historian.hpp"
 
 namespace schedmate::daemon {
 namespace {
@@ -38,8 +38,8 @@ Result<std::optional<live::CodeFound>> AdviceDesk::given(const SeenJob& job) {
     return tl::unexpected(away(record.error()));
   }
   // Ids come again.
-  const bool is_it = *record && (*record)->user == job.user &&
-                     (*record)->submit == std::max(SimTime(), job.submitted);
+  const bool is_it =
+      *record && (*record)->user == job.user && (*record)->submit == submission_on_record(job);
   if (!is_it || !(*record)->advice) return std::nullopt;
   return code_found(*(*record)->advice);
 }

@@ -25,7 +25,7 @@ JobRecord record_of(const SeenJob& job) {
   record.id = job.id;
   record.user = job.user;
   record.vc = job.partition;
-  record.submit = std::max(SimTime(), job.submitted);
+  record.submit = submission_on_record(job);
   record.root = secrets::redacted(job.dir);
   record.command = secrets::redacted(job.command);
   record.gpus = job.gpus;
@@ -103,6 +103,8 @@ bool stays(const JobRecord& known, const EndRecord& end) {
 
 }  // namespace
 
+SimTime submission_on_record(const SeenJob& job) { return std::max(SimTime(), job.submitted); }
+
 Result<const service::AdvisorState*> Historian::state() {
   if (!state_) {
     auto opened = service::open_state(session_);
@@ -127,7 +129,7 @@ Result<live::CodeFound> Historian::advise(std::span<const SeenJob> alike,
   request.vc = job.partition;
   request.id = job.id;
   request.time_limit_s = job.limit.count();
-  request.submit_s = std::max<std::int64_t>(0, seconds_of(job.submitted));
+  request.submit_s = seconds_of(submission_on_record(job));
   request.record = true;
   const auto end = end_of(job);
   if (!end) return tl::unexpected(end.error());
@@ -152,7 +154,7 @@ Result<void> Historian::record_alike(std::span<const SeenJob> alike) {
   for (const SeenJob& job : alike.subspan(1)) {
     JobRecord& record = records.emplace_back(**first);
     record.id = job.id;
-    record.submit = std::max(SimTime(), job.submitted);
+    record.submit = submission_on_record(job);
     auto end = end_of(job);
     if (!end) return tl::unexpected(end.error());
     record.outcome = std::move(*end);
@@ -164,7 +166,7 @@ Result<std::optional<Outcome>> Historian::end_of(const SeenJob& job) {
   if (!ended_.contains(job.id)) return std::nullopt;
   const auto known = (*state())->store->get(job.id);
   if (!known) return tl::unexpected(known.error());
-  const bool is_it = *known && (*known)->submit == std::max(SimTime(), job.submitted);
+  const bool is_it = *known && (*known)->submit == submission_on_record(job);
   return is_it ? (*known)->outcome : std::nullopt;
 }
 

@@ -29,6 +29,9 @@ struct Ended {
   bool is_old = false;  ///< it had ended before this daemon began: what is on record of it stays
 };
 
+/// When it was submitted, as the history has it: never before the clock's zero.
+[[nodiscard]] SimTime submission_on_record(const SeenJob& job);
+
 class Historian {
  public:
   explicit Historian(settings::Session session) : session_(std::move(session)) {}
