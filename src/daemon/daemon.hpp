@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// schedmated: the live loop with its journal, its cluster and its front door. The loop has one
-/// thread; one calls the cluster, one writes the journal, one keeps what was measured of jobs, one
-/// makes forecasts, two read journal and history for answers, one asks schedmate-reader, two the
-/// history, eight ask models where settings name any; those of the front door only queue requests
-/// for the loop.
+/// schedmated: the live loop with its journal, its cluster and its front door. Threads: one of the
+/// loop; three that ask the cluster, of which one makes calls, one reads scripts of jobs and one
+/// how their steps ended; one each that writes the journal, sends notices, keeps on the disk what
+/// was measured of jobs, and makes forecasts; two that read journal and history for answers; two
+/// that advise from the history, of which one gives it the ends of jobs, too; and five of the front
+/// door, which only queue requests for the loop: one accepts, two read and write, one has the
+/// streams, one finds names of users. Where settings name them one asks schedmate-reader, one the
+/// workers, and eight the models.
 
 #include <functional>
 #include <schedmate/clock.hpp>
