@@ -61,14 +61,14 @@ std::string query_of(const Query& query) {
 }
 
 Result<std::vector<Document>> all_pages(const client::DaemonClient& daemon, const PagedList& list) {
-  constexpr int most_pages = 500;
+  constexpr int most_pages = 500;  // of which a caller may see little
   std::vector<Document> all;
   Query query = list.query;
-  constexpr std::size_t most_of_page = 5000;
+  constexpr std::size_t most_of_page = 5000, most_documents = 500'000;
   const std::size_t wanted = list.enough > 0 ? list.enough + 1 : most_of_page;
   query.emplace_back("limit", std::to_string(std::min(wanted, most_of_page)));
   query.emplace_back("cursor", "");
-  for (int i = 0; i < most_pages; ++i) {
+  for (int i = 0; i < most_pages && all.size() < most_documents; ++i) {
     auto page = client::ask(daemon, {.path = list.path + query_of(query)}, list.schema);
     if (!page) return tl::unexpected(page.error());
     if (const auto found = page->find(list.key); found != page->end() && found->is_array())
