@@ -118,6 +118,8 @@ struct EstimatorRow {
 [[nodiscard]] std::span<const EstimatorRow> estimator_rows();
 /// Whether "NAME" or "NAME:ARGUMENT" is an oracle's; false for an unknown name.
 [[nodiscard]] bool is_oracle(std::string_view spec);
+/// EstimatorRow::reads_truth of the same.
+[[nodiscard]] bool reads_truth(std::string_view spec);
 
 /// How the Advisor is to work as an estimator.
 struct AdvisorChoice {

@@ -53,8 +53,7 @@ Result<bool> PolicyOptions::take_flag(std::string_view key, bool fallback) {
 Result<void> PolicyOptions::check_all_taken(std::string_view policy) const {
   for (const auto& [key, value] : values_) {
     if (std::ranges::find(known_, key) != known_.end()) continue;
-    std::vector<std::string_view> names(known_.begin(), known_.end());
-    names.emplace_back("estimate");
+    const std::vector<std::string_view> names(known_.begin(), known_.end());
     return fail(ErrorCode::not_found,
                 unknown_name(fmt::format("setting of policy/{}", policy), key, names));
   }

@@ -157,7 +157,7 @@ ClusterSpec cluster_of(const Configuration& configuration) {
   return {configuration.ray ? std::vector{main} : std::vector<PartitionSpec>()};
 }
 
-/// What the policy knows of a job's length: by default the user's past runs in the pool.
+/// What the policy knows of a job's length: what has ended in the pool.
 Result<void> make_loop(const Settings& settings, Configuration& configuration) {
   if (auto span = check_span(settings); !span) return span;
   const bool is_replay = configuration.replay != nullptr;
@@ -379,10 +379,11 @@ Result<Scheduler> read_policy(std::string_view key, std::string_view spec,
   const std::size_t colon = std::min(spec.find(':'), spec.size());
   PolicyOptions options;
   if (colon < spec.size()) options.add_defaults(spec.substr(colon + 1));
-  std::string estimator = options.take_text("estimate", usual_estimator);
+  const bool may_change = !usual_estimator.empty() && options.take_text("estimate", "").empty();
   auto made = make_scheduler(spec.substr(0, colon), {cluster}, std::move(options));
   if (!made) return of_setting(key, made.error());
-  if (!estimator.empty()) made->estimator = std::move(estimator);
+  const bool is_usable = !made->estimator.empty() && !reads_truth(made->estimator);
+  if (may_change && !is_usable) made->estimator = usual_estimator;
   return made;
 }
 

@@ -61,7 +61,8 @@ struct Configuration {
 };
 
 /// A policy as a setting names it, NAME[:key=value,...]. Its estimator is what `estimate` says,
-/// else the usual one, else its row's. Errors: name the setting.
+/// else its row's; but the usual one, where there is one, in place of none and of one that reads
+/// what only a replay knows. Errors: name the setting.
 [[nodiscard]] Result<Scheduler> read_policy(std::string_view key, std::string_view spec,
                                             const ClusterSpec& cluster,
                                             std::string_view usual_estimator = "");

@@ -5,7 +5,11 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "tests/support/need.hpp"
+#include "tests/support/small.hpp"
 
 namespace schedmate::daemon {
 namespace {
@@ -32,6 +36,19 @@ TEST_CASE("whoever asks for a reading waits as long as the reader may take, and 
   const auto patient = configured(pairs);
   REQUIRE(patient);
   CHECK(patient->http.times.answer == std::chrono::seconds(610));
+}
+
+TEST_CASE("a live order estimates as its policy does in a replay, if a live cluster can") {
+  const ClusterSpec cluster = testing::small_cluster({1});
+  const auto estimator = [&](std::string_view spec, std::string_view usual) {
+    return testing::need(read_policy("order.policy", spec, cluster, usual)).estimator;
+  };
+  CHECK(estimator("lucid+sm", "last_k") == "gbdt");
+  CHECK(estimator("lucid+sm:estimate=user_mean", "last_k") == "user_mean");
+  CHECK(estimator("fifo", "last_k") == "last_k");           // has none
+  CHECK(estimator("backfill_easy", "last_k") == "last_k");  // limits that a replay makes up
+  CHECK(estimator("backfill_easy:estimate=limit", "last_k") == "limit");  // is refused later
+  CHECK(estimator("backfill_easy", "") == "limit");
 }
 
 }  // namespace

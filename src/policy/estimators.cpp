@@ -385,9 +385,23 @@ tl::unexpected<Error> no_truth(std::string_view name) {
 
 std::span<const EstimatorRow> estimator_rows() { return rows; }
 
+namespace {
+
+/// Of "NAME" or "NAME:ARGUMENT"; rows.end() for an unknown name.
+auto row_of(std::string_view spec) {
+  return std::ranges::find(rows, spec.substr(0, spec.find(':')), &EstimatorRow::name);
+}
+
+}  // namespace
+
 bool is_oracle(std::string_view spec) {
-  const auto row = std::ranges::find(rows, spec.substr(0, spec.find(':')), &EstimatorRow::name);
+  const auto* const row = row_of(spec);
   return row != rows.end() && row->oracle;
+}
+
+bool reads_truth(std::string_view spec) {
+  const auto* const row = row_of(spec);
+  return row != rows.end() && row->reads_truth;
 }
 
 Estimator watched(Estimator estimator, EstimatorWatch look) {

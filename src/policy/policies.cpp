@@ -50,6 +50,8 @@ Result<Scheduler> make_scheduler(const PolicyRow& row, const PolicyInput& input,
 }
 
 Result<Scheduler> with_options(std::string_view name, Scheduler scheduler, PolicyOptions options) {
+  if (auto estimator = options.take_text("estimate", ""); !estimator.empty())
+    scheduler.estimator = std::move(estimator);
   scheduler.advice = options.take_text("advice", "");
   const auto shrink = options.take_flag("shrink", true);
   if (!shrink) return tl::unexpected(shrink.error());
