@@ -101,8 +101,9 @@ TEST_CASE("a policy decides alike under all estimates just when it says that it 
 }
 
 /// The part of lucid+sm that needs no advice, for its host; and what takes it back.
-constexpr std::string_view queue_levers = "reserve=true,pack=pays,ageing=0.5";
-constexpr std::string_view no_levers = "reserve=false,pack=first,ageing=0";
+constexpr std::string_view queue_levers =
+    "reserve=true,horizon_s=3600,pack=pays,ageing=0.5,estimate=gbdt";
+constexpr std::string_view no_levers = "reserve=false,pack=first,ageing=0,estimate=last_k";
 
 TEST_CASE("with an Advisor that has no answer and no log a variant writes its host's jobs.csv") {
   const Crowd here;

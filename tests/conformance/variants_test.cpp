@@ -28,7 +28,11 @@ const PolicyRow& host_of(const PolicyRow& variant) {
 /// What a variant adds to its host that needs no advice: the host is compared with it, too.
 Settings unadvised_part(const PolicyRow& row) {
   if (row.name != "lucid+sm") return {};
-  return {{"reserve", "true"}, {"pack", "pays"}, {"ageing", "0.5"}};
+  return {{"reserve", "true"},
+          {"horizon_s", "3600"},
+          {"pack", "pays"},
+          {"ageing", "0.5"},
+          {"estimate", "gbdt"}};
 }
 
 std::string jobs_text(const World& world, const Prepared& prepared) {
@@ -90,7 +94,11 @@ TEST_CASE("a variant is its host when its settings are taken back") {
   for (const PolicyRow& row : variants()) {
     Settings back{{"advice", "none"}, {"handler", "false"}};
     if (row.name == "lucid+sm")
-      back.insert({{"cancel", "off"}, {"reserve", "false"}, {"pack", "first"}, {"ageing", "0"}});
+      back.insert({{"cancel", "off"},
+                   {"reserve", "false"},
+                   {"pack", "first"},
+                   {"ageing", "0"},
+                   {"estimate", "last_k"}});
     for (std::uint64_t seed = 0; seed < testing::cases(150); ++seed) {
       CAPTURE(row.name);
       CAPTURE(seed);
