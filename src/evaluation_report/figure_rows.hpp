@@ -29,9 +29,9 @@ struct FigureLine {
 struct Chapter {
   const study::ExperimentFile& experiment;
   std::vector<FigureLine> rows;
-  std::string target;  ///< path of the CSV from the document's folder
-  std::string origin;  ///< a sentence when this program has not made the rows as they stand
-  bool by_earlier_code = false;
+  std::string target;       ///< path of the CSV from the document's folder
+  std::string origin;       ///< a sentence when this program has not made the rows as they stand
+  bool is_earlier = false;  ///< made by earlier code or from earlier inputs
 };
 [[nodiscard]] bool is_elastic(const study::ExperimentFile& experiment);
 /// The traces that the report shows: of several elastic ones all jobs together, as `all`.

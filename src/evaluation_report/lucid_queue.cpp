@@ -54,7 +54,7 @@ std::string queue_note(const Chapter& chapter) {
     return note;
   }
   if (!has_policy(chapter, lucid_sm)) return "";
-  if (chapter.by_earlier_code)
+  if (chapter.is_earlier)
     return "lucid+sm has a queue of its own in these rows (a reservation, packing that pays, "
            "ageing). Its settings may have been others than those of this version.";
   return fmt::format("lucid+sm is lucid with {} here: it has a queue of its own.",
@@ -63,7 +63,7 @@ std::string queue_note(const Chapter& chapter) {
 
 std::string age_of(const Chapter& chapter) {
   if (has_lucids_queue(chapter)) return " (Lucid's queue)";
-  return is_before_queue(chapter) || chapter.by_earlier_code ? " (an earlier version)" : "";
+  return is_before_queue(chapter) || chapter.is_earlier ? " (an earlier version)" : "";
 }
 
 }  // namespace schedmate::evaluation_report

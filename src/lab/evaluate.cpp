@@ -25,13 +25,12 @@ std::string_view why_not_shown(CsvStanding standing) {
   switch (standing) {
     case CsvStanding::current:
     case CsvStanding::earlier_code:
+    case CsvStanding::other_inputs:
       return "";
     case CsvStanding::never_run:
       return "Not run yet";
     case CsvStanding::other_csv:
       return "Its CSV does not match its manifest (changed by hand?)";
-    case CsvStanding::other_inputs:
-      return "Its inputs have changed since it was run";
   }
   return "";
 }
@@ -71,8 +70,14 @@ Result<Chapter> chapter_of(const settings::Session& session, const ExperimentFil
                                  study::command_of(session, experiment, out));
     return chapter;
   }
-  chapter.by_earlier_code = state->standing == CsvStanding::earlier_code;
-  if (chapter.by_earlier_code)
+  const bool has_other_inputs = state->standing == CsvStanding::other_inputs;
+  chapter.is_earlier = has_other_inputs || state->standing == CsvStanding::earlier_code;
+  if (has_other_inputs)
+    chapter.origin = fmt::format(
+        "Made from earlier inputs (the experiment file or what it names has changed since); {} "
+        "makes it anew.",
+        study::command_of(session, experiment, out));
+  else if (chapter.is_earlier)
     chapter.origin =
         fmt::format("Made by an earlier version of the program (code {:.12}).", state->code);
   else if (state->code != origin.code)
