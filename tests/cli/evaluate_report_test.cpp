@@ -278,7 +278,7 @@ TEST_CASE("evaluation report: whose queue lucid+sm has in rows with and without 
   CHECK(before.contains("Lucid's queue: the rows are older than the queue that lucid+sm has now"));
   made.row(",sm,lucid,lucid+sm", "bound", "1.5,1.4,1.6");
   const std::string now = made.report().markdown();
-  CHECK(now.contains("reserve=true,pack=pays,ageing=0.5 here: it has a queue of its own.\n"));
+  CHECK(now.contains("pack=pays,ageing=0.5,estimate=gbdt here: it has a queue of its own.\n"));
   CHECK(now.contains("| fig12_venus_heavy, t | sm against lucid |"));
   CHECK_FALSE(now.contains("Lucid's queue:"));
 }
