@@ -24,4 +24,11 @@ std::optional<double> figure_in(const Document& value) {
   return std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
+std::optional<SimTime> instant_in(const Document& value) {
+  constexpr std::int64_t most_s = std::int64_t{1} << 40U;
+  const auto seconds = whole_in(value);
+  return seconds && *seconds >= -most_s && *seconds <= most_s ? std::optional(at(*seconds))
+                                                              : std::nullopt;
+}
+
 }  // namespace schedmate

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <schedmate/time.hpp>
 #include <string>
 
 #include "base/document.hpp"
@@ -15,5 +16,7 @@ namespace schedmate {
 [[nodiscard]] std::string text_in(const Document& value);
 [[nodiscard]] std::optional<std::int64_t> whole_in(const Document& value);
 [[nodiscard]] std::optional<double> figure_in(const Document& value);  ///< finite
+/// Seconds since 1970, within 35,000 years of it, so that times can be counted with it.
+[[nodiscard]] std::optional<SimTime> instant_in(const Document& value);
 
 }  // namespace schedmate

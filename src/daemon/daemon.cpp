@@ -269,8 +269,8 @@ class Daemon {
     history_.note(*loop_, now_);
     const auto& host = cluster_.host;
     Listing& listing = *std::get<live::Listed>(event).listing;
-    if (!foresight_.foresee(listing, {host ? *host : configuration_.scheduler, cluster_.half_life,
-                                      [this] { return wishes_of(*loop_); }}))
+    if (!foresight_.foresee(listing,
+                            {host ? *host : configuration_.scheduler, cluster_.half_life, *loop_}))
       connector_.ask([listing = std::move(listing)] {});  // it is large: freed where there is time
   }
 

@@ -4,10 +4,12 @@
 #include <array>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <schedmate/progress.hpp>
 #include <string_view>
 #include <utility>
 
 #include "base/document_value.hpp"
+#include "queue/running_logs.hpp"
 #include "secrets/outgoing.hpp"
 
 namespace schedmate::daemon {
@@ -53,18 +55,36 @@ live::CodeFound code_found(AdviceSource source, const auto& figures) {
   return found;
 }
 
+AdviceSource source_in(std::string_view name) {
+  using enum AdviceSource;
+  for (const AdviceSource source : {resubmission, similar, user_history})
+    if (name_of(source) == name) return source;
+  return none;
+}
+
 }  // namespace
 
-live::LogFound log_found(const Document& progress) {
-  const Document& file = part(progress, "file");
-  return {.step = figure_in(part(progress, "step")),
-          .total_steps = figure_in(part(progress, "total_steps")),
-          .loss = figure_in(part(progress, "loss")),
-          .step_time_s = figure_in(part(progress, "step_time_s")),
-          .remaining_s = figure_in(part(progress, "remaining_s")),
-          .recent_step_s = figure_in(part(progress, "recent_step_time_s")),
+live::LogFound log_found(const Document& document) {
+  const Document& file = part(document, "file");
+  const auto figure = [&](const char* name) { return figure_in(part(document, name)); };
+  Progress progress;
+  progress.step = figure("step");
+  progress.total_steps = figure("total_steps");
+  progress.epoch = figure("epoch");
+  progress.total_epochs = figure("total_epochs");
+  progress.step_time_s = figure("step_time_s");
+  progress.remaining_s = figure("remaining_s");
+  progress.remaining_by = text_in(part(document, "remaining_by"));
+  return {.step = progress.step,
+          .total_steps = progress.total_steps,
+          .loss = figure("loss"),
+          .step_time_s = progress.step_time_s,
+          .remaining_s = progress.remaining_s,
+          .recent_step_s = figure("recent_step_time_s"),
           .file = count(part(file, "inode")),
-          .bytes = count(part(file, "size"))};
+          .bytes = count(part(file, "size")),
+          .written = instant_in(part(file, "mtime_s")),
+          .accounted_s = queue::accounted_s(progress)};
 }
 
 live::CauseFound cause_found(const Document& diagnosis) {
@@ -93,14 +113,15 @@ live::CauseFound failure_found(const Document& failure) {
 }
 
 live::CodeFound code_found(const Advice& advice) {
-  return code_found(advice.estimate.source, advice.estimate);
+  live::CodeFound found = code_found(advice.estimate.source, advice.estimate);
+  found.gives_length = advice.answer.known();
+  return found;
 }
 
 live::CodeFound code_found(const GivenAdvice& advice) {
-  using enum AdviceSource;
-  for (const AdviceSource source : {resubmission, similar, user_history})
-    if (name_of(source) == advice.source) return code_found(source, advice);
-  return code_found(none, advice);
+  live::CodeFound found = code_found(source_in(advice.source), advice);
+  found.gives_length = !advice.length || advice.length->told;
+  return found;
 }
 
 }  // namespace schedmate::daemon

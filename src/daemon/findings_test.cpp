@@ -12,7 +12,8 @@ namespace {
 TEST_CASE("progress is taken as the reader gives it, with its file") {
   const live::LogFound found = log_found(Document::parse(R"({"step":120,"total_steps":500,
     "loss":0.5,"step_time_s":1.25,"recent_step_time_s":1.5,"remaining_s":475,
-    "file":{"inode":77,"size":4096}})"));
+    "epoch":2,"total_epochs":4,"remaining_by":"by steps",
+    "file":{"inode":77,"size":4096,"mtime_s":1000}})"));
   CHECK(found.step == 120);
   CHECK(found.total_steps == 500);
   CHECK(found.loss == 0.5);
@@ -21,6 +22,8 @@ TEST_CASE("progress is taken as the reader gives it, with its file") {
   CHECK(found.remaining_s == 475);
   CHECK(found.file == 77);
   CHECK(found.bytes == 4096);
+  CHECK(found.written == at(1000));
+  CHECK(found.accounted_s == std::vector<double>{150, 2025});  // of an epoch, or of the run
 }
 
 TEST_CASE("a diagnosis is taken as the reader gives it") {
@@ -88,6 +91,7 @@ TEST_CASE("an advice is a prediction only where it stands on something") {
   REQUIRE(found.prediction);
   CHECK(found.prediction->run_time == FractionalSeconds(40));
   CHECK(found.prediction->distribution->p90 == FractionalSeconds(90));
+  CHECK_FALSE(found.gives_length);
 }
 
 TEST_CASE("an advice that was kept says what it said when it was given") {
@@ -104,6 +108,9 @@ TEST_CASE("an advice that was kept says what it said when it was given") {
   CHECK(found.prediction->run_time == FractionalSeconds(40));
   CHECK(found.prediction->source == static_cast<std::uint8_t>(AdviceSource::similar));
   CHECK(found.prediction->use->memory_mib == 2000);
+  CHECK(found.gives_length);
+  advice.length.emplace();
+  CHECK_FALSE(code_found(advice).gives_length);
   for (const char* const source : {"none", "", "foreign"}) {
     advice.source = source;
     CHECK(!code_found(advice).prediction);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 
 #include "daemon/order_effect.hpp"
 #include "queue/eta.hpp"
+#include "queue/running_logs.hpp"
 
 namespace schedmate::daemon {
 namespace {
@@ -88,6 +90,7 @@ SnapshotJob snapshot_job(const SeenJob& job, const eta::Submitted& submitted, co
   if (row.started) row.where = pools.where(job, row.pool);
   row.kept_out = job.held;
   row.order = job.order;
+  if (job.limit > Seconds(0)) row.limit = job.limit;
   return row;
 }
 
@@ -97,7 +100,6 @@ void take_rank(const Listing& listing, const SeenJob& job, std::map<std::string,
                SnapshotJob& row) {
   constexpr Seconds year{365 * 86'400};
   if (listing.ranks.empty()) return;
-  if (job.limit > Seconds(0)) row.limit = job.limit;
   row.planned = row.limit.value_or(year);
   const auto rank = listing.ranks.find(job.id);
   if (rank == listing.ranks.end()) return;
@@ -110,6 +112,51 @@ void take_wish(const Wishes& wishes, const SeenJob& job, Question& question) {
   const auto wish = wishes.find(job.id);
   question.would_be.push_back(wish != wishes.end() ? wish->second
                                                    : live::Ordering::WouldBe{job.order, true});
+}
+
+/// Jobs that are advised alike share a curve.
+class AdvisedCurves {
+ public:
+  std::shared_ptr<const RunTimeCurve> of(const RunTimeDistribution& advised) {
+    auto& curve = curves_[{advised.p10.count(), advised.p50.count(), advised.p90.count()}];
+    if (!curve) curve = std::make_shared<const RunTimeCurve>(eta::curve_of(advised));
+    return curve;
+  }
+
+ private:
+  std::map<std::array<double, 3>, std::shared_ptr<const RunTimeCurve>> curves_;
+};
+
+/// By its log, else by the advice that it got, else by its user's runs and the site's: as
+/// queue::forecast_of() has it.
+void believe(const Question& question, const eta::RunTimeModel& model, QueueSnapshot& snapshot) {
+  std::vector<RunTimeBelief> beliefs = model.beliefs(question.rows);
+  AdvisedCurves advised;
+  for (std::size_t i = 0; i < snapshot.jobs.size(); ++i) {
+    SnapshotJob& job = snapshot.jobs[i];
+    const KnownRun& run = question.runs[i];
+    const std::size_t row = question.rows[i];
+    job.burst = model.burst(row);
+    job.belief = std::move(beliefs[i]);
+    job.source = model.has_own(row) ? RunTimeSource::user : RunTimeSource::site;
+    if (run.advised) {
+      job.belief = {.curve = advised.of(*run.advised)};
+      job.source = RunTimeSource::advisor;
+    }
+    if (run.progress && job.started && job.belief.curve) {
+      job.belief = eta::with_progress(*job.belief.curve, *run.progress);
+      job.source = RunTimeSource::progress;
+    }
+  }
+}
+
+std::optional<eta::ToldProgress> progress_of(const live::Life& life, const SeenJob& job) {
+  if (!life.log || !life.log->remaining_s || !life.looked || !job.started) return std::nullopt;
+  const SimTime written = std::min(life.log->written.value_or(*life.looked), *life.looked);
+  const double ran_s = FractionalSeconds(written - *job.started).count();
+  if (ran_s <= 0 || *life.looked - written > queue::oldest_log) return std::nullopt;
+  if (!queue::accounts_for(life.log->accounted_s, ran_s)) return std::nullopt;
+  return eta::ToldProgress{.ran_s = ran_s, .left_s = *life.log->remaining_s};
 }
 
 /// As queue::quantiles_document().
@@ -141,7 +188,27 @@ std::map<std::string, double> Forecasts::used_gpu_s(SimTime now) const {
   return used;
 }
 
-std::unique_ptr<Question> Forecasts::question(const Listing& listing, const Wishes& wishes) {
+KnownRuns known_runs(const live::Jobs& jobs, const live::Lives& lives) {
+  KnownRuns runs;
+  auto next = jobs.all().begin();
+  const auto end = jobs.all().end();
+  for (const auto& [id, life] : lives.all()) {  // by id, as the jobs
+    while (next != end && next->first < id) ++next;
+    if (next == end) break;
+    const SeenJob& job = next->second.seen;
+    if (next->first != id || job.phase == JobPhase::ended) continue;
+    KnownRun run;
+    if (life.code && life.code->gives_length && life.code->prediction &&
+        life.code->p50 > FractionalSeconds(0))
+      run.advised = life.code->prediction->distribution;
+    if (job.phase == JobPhase::running) run.progress = progress_of(life, job);
+    if (run.advised || run.progress) runs.emplace(id, run);
+  }
+  return runs;
+}
+
+std::unique_ptr<Question> Forecasts::question(const Listing& listing, const Wishes& wishes,
+                                              const KnownRuns& runs) {
   auto made = std::make_unique<Question>();
   const Pools pools(listing);
   const SimTime now = listing.now;
@@ -188,6 +255,8 @@ std::unique_ptr<Question> Forecasts::question(const Listing& listing, const Wish
     row.id = made->texts.emplace_back(job.id);
     take_rank(listing, job, used, row);
     take_wish(wishes, job, *made);
+    const auto run = runs.find(job.id);
+    made->runs.push_back(run != runs.end() ? run->second : KnownRun());
     made->rows.push_back(i);
   }
   return made;
@@ -202,14 +271,7 @@ Result<Forecast> forecast_of(std::unique_ptr<Question> asked, const Scheduler& s
       std::clamp(figures / std::max<std::int64_t>(1, std::ssize(snapshot.jobs)), least, most);
   const eta::RunTimeModel model(std::move(question.submitted), snapshot.now);
   snapshot.site = model.site();
-  std::vector<RunTimeBelief> beliefs = model.beliefs(question.rows);
-  for (std::size_t i = 0; i < snapshot.jobs.size(); ++i) {
-    SnapshotJob& job = snapshot.jobs[i];
-    const std::size_t row = question.rows[i];
-    job.belief = std::move(beliefs[i]);
-    job.burst = model.burst(row);
-    job.source = model.has_own(row) ? RunTimeSource::user : RunTimeSource::site;
-  }
+  believe(question, model, snapshot);
   auto made = forecast_queue(snapshot, scheduler, {.samples = samples});
   if (!made) return tl::unexpected(made.error());
   hindsight.note(snapshot, *made);

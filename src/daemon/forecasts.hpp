@@ -17,6 +17,7 @@
 #include "base/document.hpp"
 #include "daemon/hindsight.hpp"
 #include "eta/run_time_model.hpp"
+#include "eta/told_run_time.hpp"
 #include "live/loop.hpp"
 
 namespace schedmate::daemon {
@@ -55,6 +56,12 @@ struct Forecast {
   std::unordered_map<std::string, Job> jobs;  ///< by id
 };
 
+/// What is known of how long a job runs, beside what its user's other jobs tell.
+struct KnownRun {
+  std::optional<RunTimeDistribution> advised{};
+  std::optional<eta::ToldProgress> progress{};  ///< of one that runs
+};
+
 /// A queue that a forecast can be made of: jobs without what is believed of them, the submissions
 /// that this is drawn from, and the texts that it points into.
 struct Question {
@@ -64,10 +71,13 @@ struct Question {
   std::deque<std::string> texts;
   /// Of the snapshot's jobs, if orders are wished for at all.
   std::vector<live::Ordering::WouldBe> would_be;
+  /// Of the snapshot's jobs.
+  std::vector<KnownRun> runs;
 };
 
 /// Orders that are wished for, by id.
 using Wishes = std::unordered_map<std::string, live::Ordering::WouldBe>;
+using KnownRuns = std::unordered_map<std::string, KnownRun>;  ///< by id
 
 class Forecasts {
  public:
@@ -76,7 +86,8 @@ class Forecasts {
   void note(const SeenJob& job);
   /// Of one reading. Nodes of a pool that have another number of GPUs than the first are left out.
   [[nodiscard]] std::unique_ptr<Question> question(const Listing& listing,
-                                                   const Wishes& wishes = {});
+                                                   const Wishes& wishes = {},
+                                                   const KnownRuns& runs = {});
   /// What was used so long ago counts half in a cluster's priorities; 0: all of it counts.
   void half_life(Seconds time) { half_life_ = time; }
 
@@ -94,6 +105,8 @@ class Forecasts {
 
 /// Of those that wait; none where nobody is told who goes first, or all is as it should be.
 [[nodiscard]] Wishes wishes_of(const live::Loop& loop);
+/// By advice and logs.
+[[nodiscard]] KnownRuns known_runs(const live::Jobs& jobs, const live::Lives& lives);
 
 /// Corrected by what came of earlier ones, and noted there. Errors: those of forecast_queue().
 [[nodiscard]] Result<Forecast> forecast_of(std::unique_ptr<Question> asked,

@@ -31,6 +31,114 @@ TEST_CASE("a job that runs in another partition than it was submitted to counts 
   CHECK(forecast_of(forecasts.question(listing, {}), fifo, hindsight));
 }
 
+/// Two jobs on a GPU each that began 1,000 s ago, and a third that waits for one of them.
+struct Three {
+  static constexpr std::int64_t now_s = 1'000'000;
+  Listing listing;
+  Three() {
+    listing.now = at(now_s);
+    listing.nodes = {{"n1", "main", 2, NodeState::up, ""}};
+    for (const auto& [id, gpu] : {std::pair("1", 0), {"2", 1}, {"3", -1}}) {
+      SeenJob& job = listing.jobs.emplace_back();
+      job.id = id;
+      job.user = "ann";
+      job.partition = "main";
+      job.gpus = 1;
+      job.submitted = at(now_s - 1000);
+      if (gpu < 0) continue;
+      job.started = job.submitted;
+      job.phase = JobPhase::running;
+      job.nodes = {{"n1", {gpu}}};
+    }
+  }
+  [[nodiscard]] Forecast forecast(const KnownRuns& runs) const {
+    Forecasts forecasts;
+    Hindsight hindsight;
+    const ClusterSpec none;
+    const Scheduler fifo = testing::need(make_scheduler("fifo", {none}, {}));
+    return testing::need(forecast_of(forecasts.question(listing, {}, runs), fifo, hindsight));
+  }
+};
+
+TEST_CASE("a forecast stands on the log of a run first, then on advice, then on past runs") {
+  const Three here;
+  const RunTimeDistribution hour{FractionalSeconds(3600), FractionalSeconds(3500),
+                                 FractionalSeconds(3600), FractionalSeconds(3700)};
+  const Forecast by_past = here.forecast({});
+  CHECK(by_past.jobs.at("1").by == RunTimeSource::user);
+  const Forecast made = here.forecast(
+      {{"1", {.advised = hour, .progress = eta::ToldProgress{1000, 500}}}, {"2", {hour, {}}}});
+  const auto& followed = made.jobs.at("1");
+  CHECK(followed.by == RunTimeSource::progress);
+  CHECK(followed.end.p50 >= at(Three::now_s + 500));
+  CHECK(followed.end.p50 < at(Three::now_s + 700));
+  const auto& advised = made.jobs.at("2");
+  CHECK(advised.by == RunTimeSource::advisor);
+  CHECK(advised.end.p50 > at(Three::now_s + 2400));
+  CHECK(advised.end.p50 < at(Three::now_s + 2800));
+  CHECK(made.jobs.at("3").start->p50 == followed.end.p50);
+}
+
+TEST_CASE("no job is expected to run beyond its limit") {
+  Three here;
+  here.listing.jobs[0].limit = Seconds(1200);
+  const Forecast made = here.forecast({});
+  CHECK(made.jobs.at("1").end.p90 <= at(Three::now_s + 200));
+  CHECK(made.jobs.at("2").end.p90 > at(Three::now_s + 200));
+}
+
+/// What is known of job 1 when its log was looked at just now.
+struct Looked : Three {
+  live::Life life{.submitted = at(now_s - 1000)};
+  Looked() {
+    life.looked = listing.now;
+    life.log = live::LogFound{.remaining_s = 500, .written = at(now_s - 10), .accounted_s = {990}};
+  }
+  [[nodiscard]] KnownRuns known(const std::string& id = "1") const {
+    live::Jobs jobs;
+    (void)jobs.take(listing);
+    live::Lives lives;
+    lives.recall(id, life);
+    return known_runs(jobs, lives);
+  }
+};
+
+TEST_CASE("a log tells what is left of the run that its counters account for") {
+  Looked here;
+  REQUIRE(here.known().contains("1"));
+  CHECK(here.known().at("1").progress->ran_s == 990);
+  CHECK(here.known().at("1").progress->left_s == 500);
+  CHECK(here.known("3").empty());  // it waits
+  CHECK(here.known("7").empty());  // the cluster shows it no more
+  here.life.log->written.reset();
+  CHECK(here.known().at("1").progress->ran_s == 1000);
+  here.life.log->accounted_s = {100};
+  CHECK(here.known().empty());
+  here.life.log->accounted_s = {990};
+  here.life.log->remaining_s.reset();
+  CHECK(here.known().empty());
+  here.life.log->remaining_s = 500;
+  here.life.log->written = at(Three::now_s - 2000);  // another run's
+  CHECK(here.known().empty());
+  here.listing.jobs[0].started = here.listing.jobs[0].submitted = at(Three::now_s - 9000);
+  here.life.submitted = here.listing.jobs[0].submitted;
+  here.life.log->written = at(Three::now_s - 4000);
+  here.life.log->accounted_s = {5000};
+  CHECK(here.known().empty());  // too long ago
+}
+
+TEST_CASE("advice counts in a forecast where its user was given a length") {
+  Looked here;
+  here.life.log.reset();
+  const RunTimeDistribution hour{FractionalSeconds(3600), FractionalSeconds(3500),
+                                 FractionalSeconds(3600), FractionalSeconds(3700)};
+  here.life.code = live::CodeFound{.prediction = Prediction{.distribution = hour}, .p50 = hour.p50};
+  REQUIRE(here.known("3").contains("3"));
+  CHECK(here.known("3").at("3").advised->p50 == FractionalSeconds(3600));
+  here.life.code->gives_length = false;
+  CHECK(here.known("3").empty());
+}
+
 TEST_CASE("forecasts take a fortieth of a core, those of a minute and more at most half") {
   using std::chrono::milliseconds, std::chrono::seconds;
   CHECK(forecast_period(milliseconds(3)) == seconds(1));

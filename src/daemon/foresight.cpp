@@ -27,15 +27,16 @@ bool Foresight::foresee(Listing& listing, const Host& host) {
     if (!stopped_) decide(view, plan);
   };
   worker_.ask([this, listing = std::move(listing), ended = std::exchange(ended_, {}),
-               asked = std::move(asked), half_life = host.half_life,
-               wishes = host.wishes ? host.wishes() : Wishes()]() mutable {
+               asked = std::move(asked), half_life = host.half_life, wishes = wishes_of(host.loop),
+               runs = known_runs(host.loop.jobs(), host.loop.lives())]() mutable {
     if (!std::exchange(knows_past_, true)) learn_past(listing.now, ended);
     for (const SeenJob& job : ended) {
       forecasts_.note(job);
       hindsight_.ended(job);
     }
     forecasts_.half_life(half_life);
-    take_(forecast_of(forecasts_.question(std::exchange(listing, {}), wishes), asked, hindsight_));
+    take_(forecast_of(forecasts_.question(std::exchange(listing, {}), wishes, runs), asked,
+                      hindsight_));
     give_back_memory();
   });
   return true;

@@ -37,8 +37,8 @@ class Foresight {
   /// being made, and then until its period is over.
   struct Host {
     const Scheduler& scheduler;
-    Seconds half_life{0};              ///< of what counts as used in its priorities
-    std::function<Wishes()> wishes{};  ///< orders that are wished for; asked once it is made
+    Seconds half_life;       ///< of what counts as used in its priorities
+    const live::Loop& loop;  ///< whose orders are wished for, and what it knows of runs
   };
   bool foresee(Listing& listing, const Host& host);
   /// Runs of before this process, for `take`, from the worker's thread.

@@ -62,14 +62,6 @@ Document line_of(const std::string& id, const live::Life& life) {
   return line;
 }
 
-/// With it times can be counted.
-std::optional<SimTime> instant_in(const Document& value) {
-  constexpr std::int64_t most_s = std::int64_t{1} << 40U;
-  const auto seconds = whole_in(value);
-  return seconds && *seconds >= -most_s && *seconds <= most_s ? std::optional(at(*seconds))
-                                                              : std::nullopt;
-}
-
 /// Nothing: they are not as line_of() writes them.
 std::optional<Points> points_in(const Document& value) {
   if (!value.is_array() || value.size() > most_early + most_last) return std::nullopt;

@@ -28,6 +28,7 @@ struct CodeFound {
   std::optional<Prediction> prediction{};  ///< for policies; empty: nothing is known
   std::string source{};                    ///< of the estimate: resubmission, similar, user_history
   FractionalSeconds p10{0}, p50{0}, p90{0};
+  bool gives_length = true;  ///< false: its user reads that the length is not known
 };
 
 /// One look at its log.
@@ -35,6 +36,9 @@ struct LogFound {
   std::optional<double> step{}, total_steps{}, loss{}, step_time_s{}, remaining_s{};
   std::optional<double> recent_step_s{};  ///< by its last reports alone
   std::uint64_t file = 0, bytes = 0;      ///< which file this is, and how long
+  std::optional<SimTime> written{};       ///< last, on the clock of its machine
+  /// Of the run, by its counters, in seconds: queue::accounted_s().
+  std::vector<double> accounted_s{};
   /// Seconds of a step as it is now; positive.
   [[nodiscard]] std::optional<double> step_s_now() const {
     const auto seconds = recent_step_s ? recent_step_s : step_time_s;

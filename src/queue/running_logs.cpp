@@ -13,7 +13,7 @@
 namespace schedmate::queue {
 namespace {
 
-constexpr Seconds most_before{3600}, most_after{60};
+constexpr Seconds most_after{60};
 
 /// Where Slurm says that it is; "" = nowhere that a log can be.
 std::string log_path_of(const slurm::QueuedJob& job) {
@@ -55,7 +55,7 @@ class LogReading {
     access.budget.answer = access.budget.reading = answer;
     const auto written = written_when({log.path, access});
     if (!written) return;
-    if (*written < *job.start || *written < queue_->now - most_before ||
+    if (*written < *job.start || *written < queue_->now - oldest_log ||
         *written > queue_->now + most_after) {
       ++other_times_;
       return;
@@ -63,8 +63,8 @@ class LogReading {
     const auto found = progress::track_with(words_, {log.path, access});
     if (!found) return count(found.error());
     const double ran_s = FractionalSeconds(std::min(*written, queue_->now) - *job.start).count();
-    if (const auto left_s = believed_left(*found, ran_s))
-      made.told[log.queued] = {.ran_s = ran_s, .left_s = *left_s};
+    if (accounts_for(accounted_s(*found), ran_s))
+      made.told[log.queued] = {.ran_s = ran_s, .left_s = *found->remaining_s};
   }
 
   [[nodiscard]] std::size_t unanswered() const { return unanswered_; }
@@ -88,15 +88,16 @@ class LogReading {
   std::size_t unanswered_ = 0, other_times_ = 0;
 };
 
-/// The time of the run that its counters may account for. A counter of steps is of the run or of
-/// an epoch, which its figures do not say.
+}  // namespace
+
 std::vector<double> accounted_s(const Progress& progress) {
   std::vector<double> made;
+  if (!progress.remaining_s) return made;
   const double left_s = *progress.remaining_s;
   const bool has_epochs = progress.epoch && progress.total_epochs && *progress.total_epochs > 0;
   const bool has_steps = progress.step && progress.total_steps && *progress.total_steps > 0;
   if (progress.step && progress.step_time_s) made.push_back(*progress.step * *progress.step_time_s);
-  if (progress.remaining_by == "by steps" && has_epochs && has_steps)
+  if (progress.remaining_by == "by steps" && progress.step_time_s && has_epochs && has_steps)
     made.push_back(*progress.total_epochs * *progress.total_steps * *progress.step_time_s - left_s);
   if (!made.empty() || (!has_epochs && !has_steps)) return made;
   const double done = has_epochs ? *progress.epoch / *progress.total_epochs
@@ -105,15 +106,11 @@ std::vector<double> accounted_s(const Progress& progress) {
   return made;
 }
 
-}  // namespace
-
-std::optional<double> believed_left(const Progress& progress, double ran_s) {
+bool accounts_for(std::span<const double> accounted_s, double ran_s) {
   constexpr double least = 0.5, most = 1.25;
-  if (!progress.remaining_s) return std::nullopt;
-  const bool counts = std::ranges::any_of(accounted_s(progress), [&](double accounted) {
+  return std::ranges::any_of(accounted_s, [&](double accounted) {
     return accounted >= least * ran_s && accounted <= most * ran_s;
   });
-  return counts ? progress.remaining_s : std::nullopt;
 }
 
 Result<RunningLogs> read_running_logs(const settings::Session& session,

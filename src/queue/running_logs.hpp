@@ -8,6 +8,7 @@
 #include <chrono>
 #include <map>
 #include <schedmate/progress.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@
 #include "slurm/queue.hpp"
 
 namespace schedmate::queue {
+
+/// What was written longer ago says nothing of a run as it is now.
+constexpr Seconds oldest_log{3600};
 
 /// Over all logs of one call. The jobs with most GPUs come first.
 struct LogsBudget {
@@ -40,8 +44,12 @@ struct RunningLogs {
                                                     const slurm::ClusterQueue& queue,
                                                     const LogsBudget& budget = {});
 
-/// The time left that a log tells, where its counters account for the run so far, as those of an
-/// evaluation, of one epoch or of another run in the same file do not.
-[[nodiscard]] std::optional<double> believed_left(const Progress& progress, double ran_s);
+/// The time of the run that the counters of a log may account for. A counter of steps is of the run
+/// or of an epoch, which its figures do not say. Empty where nothing is known of what is left.
+[[nodiscard]] std::vector<double> accounted_s(const Progress& progress);
+
+/// Whether one of these times is that of the run so far, as those of an evaluation, of one epoch or
+/// of another run in the same file are not: what such a log says is left can be believed.
+[[nodiscard]] bool accounts_for(std::span<const double> accounted_s, double ran_s);
 
 }  // namespace schedmate::queue

@@ -99,26 +99,27 @@ TEST_CASE("only counters that account for the run so far are believed") {
   progress.step_time_s = 1;
   progress.remaining_s = 100;
   progress.remaining_by = "by steps";
-  CHECK(believed_left(progress, 1000) == 100);
-  CHECK(believed_left(progress, 1700) == 100);
-  CHECK_FALSE(believed_left(progress, 2000));  // of an evaluation, or there was more before
-  CHECK_FALSE(believed_left(progress, 600));   // it went on from a checkpoint
+  CHECK(accounts_for(accounted_s(progress), 1000));
+  CHECK(accounts_for(accounted_s(progress), 1700));
+  CHECK_FALSE(
+      accounts_for(accounted_s(progress), 2000));  // of an evaluation, or there was more before
+  CHECK_FALSE(accounts_for(accounted_s(progress), 600));  // it went on from a checkpoint
   // Steps of an epoch: the third of ten.
   progress.epoch = 3;
   progress.total_epochs = 10;
   progress.remaining_s = 7100;
-  CHECK(believed_left(progress, 3000) == 7100);
-  CHECK_FALSE(believed_left(progress, 20'000));
+  CHECK(accounts_for(accounted_s(progress), 3000));
+  CHECK_FALSE(accounts_for(accounted_s(progress), 20'000));
   // An ETA as printed, beside a share and beside nothing.
   progress = {};
   progress.remaining_s = 500;
   progress.remaining_by = "as printed";
-  CHECK_FALSE(believed_left(progress, 500));
+  CHECK_FALSE(accounts_for(accounted_s(progress), 500));
   progress.step = 50;
   progress.total_steps = 100;
-  CHECK(believed_left(progress, 500) == 500);
-  CHECK_FALSE(believed_left(progress, 5000));
-  CHECK_FALSE(believed_left({}, 500));
+  CHECK(accounts_for(accounted_s(progress), 500));
+  CHECK_FALSE(accounts_for(accounted_s(progress), 5000));
+  CHECK_FALSE(accounts_for(accounted_s({}), 500));
 }
 
 TEST_CASE("more logs than the budget has are not read, those of small jobs first") {
