@@ -68,7 +68,22 @@ class Lucid {
     }
     for (const std::uint32_t node : view.nodes) follow(view, node);
     for (const JobId id : view.arrived) enter(view, id);
-    while (const auto pair = watch_.next_to_cancel(view)) cancel(view, plan, *pair);
+    bool is_due = view.now >= serve_at_ || has_news(view);
+    for (; const auto pair = watch_.next_to_cancel(view); is_due = true) cancel(view, plan, *pair);
+    if (is_due) serve(view, plan);
+    plan.wake_at(std::min(serve_at_, watch_.next()));
+  }
+
+ private:
+  /// Where it was called for its watch alone it serves nobody: what is best changes with time, and
+  /// nobody's turn is to hang on when a pair is looked at.
+  static bool has_news(const View& view) {
+    return !view.adopted.empty() || !view.ended.empty() || !view.withdrawn.empty() ||
+           !view.nodes.empty() || !view.arrived.empty();
+  }
+
+  void serve(const View& view, Plan& plan) {
+    serve_at_ = never;
     if (plans()) {
       times_->expect_overdue(view);
       serve_reserving(view, plan);
@@ -77,13 +92,10 @@ class Lucid {
     } else {
       serve_in_order(view, plan);
     }
-    if (!queue_.empty() && options_.packing == Packing::automatic) {
-      plan.wake_at(sharing_.next_change(view.now));
-    }
-    plan.wake_at(watch_.next());
+    if (!queue_.empty() && options_.packing == Packing::automatic)
+      serve_at_ = std::min(serve_at_, sharing_.next_change(view.now));
   }
 
- private:
   struct Place {
     double priority = 0;
     double rank = 0;          // in the queue
@@ -233,7 +245,7 @@ class Lucid {
       next = served ? queue_.erase(next) : std::next(next);
     }
     if (reserved)
-      if (const auto* end = times_->next_end()) plan.wake_at(end->at);
+      if (const auto* end = times_->next_end()) serve_at_ = std::min(serve_at_, end->at);
   }
 
   bool start_beside(const View& view, Plan& plan, JobId id,
@@ -334,6 +346,7 @@ class Lucid {
   LucidOptions options_;
   SharingSwitch sharing_;
   PackingWatch watch_;
+  SimTime serve_at_ = never;  // even if nothing happens
   std::set<std::pair<double, JobId>> queue_;
   std::optional<PairedTimes> times_;  // with plans(), from the first call on
   Partners partners_;                 // who has its GPUs to itself

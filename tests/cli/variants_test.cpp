@@ -100,9 +100,9 @@ TEST_CASE("a policy decides alike under all estimates just when it says that it 
   }
 }
 
-/// The part of lucid+sm that needs no advice, for its host; and what takes it back. Not its boosted
-/// trees: those of a variant are asked at other instants.
-constexpr std::string_view queue_levers = "reserve=true,horizon_s=3600,pack=pays,ageing=0.5";
+/// The part of lucid+sm that needs no advice, for its host; and what takes it back.
+constexpr std::string_view queue_levers =
+    "reserve=true,horizon_s=3600,pack=pays,ageing=0.5,estimate=gbdt";
 constexpr std::string_view no_levers = "reserve=false,pack=first,ageing=0,estimate=last_k";
 
 TEST_CASE("with an Advisor that has no answer and no log a variant writes its host's jobs.csv") {
@@ -112,8 +112,7 @@ TEST_CASE("with an Advisor that has no answer and no log a variant writes its ho
     CAPTURE(variant);
     const std::string host =
         variant == "lucid+sm" ? fmt::format("{}:{}", plain, queue_levers) : plain;
-    const std::string blind =
-        variant + (variant == "lucid+sm" ? ":cap=none,estimate=last_k" : ":cap=none");
+    const std::string blind = variant + ":cap=none";
     CHECK(here.equal({blind, host}, silent));
     // All that the Advisor says counts: nothing without answers, much with them.
     CHECK(here.equal({blind + ",shrink=false", host}, silent));
