@@ -23,6 +23,16 @@
 
 namespace schedmate {
 
+/// Why the cluster says that a job waits, where that is not just its turn.
+struct HostBlock {
+  std::string word;  ///< the cluster's own: "Dependency"
+  std::string kind;  ///< as in schedmate.why.v1: held, dependency, qos_limit, begin_time, ...
+  std::string text;  ///< for people
+  /// It waits for that instant alone. Nothing: for a person, a limit, another job.
+  std::optional<SimTime> until{};
+  bool operator==(const HostBlock&) const = default;
+};
+
 /// A job at one reading. What the cluster does not tell is empty or 0.
 struct SeenJob {
   std::string id;
@@ -55,6 +65,8 @@ struct SeenJob {
   /// What set_order, annotate and submit have left.
   std::int64_t order = 0;
   std::string note, token;
+  /// Of one that waits.
+  std::optional<HostBlock> blocked{};
   bool operator==(const SeenJob&) const = default;
 };
 

@@ -271,6 +271,14 @@ http::Reply why_reply(const http::Request& request, const State& state) {
     made["blocked_by"] = std::move(blocked);
     return http::json_reply(made);
   }
+  if (seen.blocked) {
+    made["blocked_by"] = {{"reason", seen.blocked->kind},
+                          {"text", secrets::safe_line(seen.blocked->text)},
+                          {"scheduler_says", secrets::safe_line(seen.blocked->word)},
+                          {"jobs", Document::array()},
+                          {"jobs_of_others", 0}};
+    return http::json_reply(made);
+  }
   const auto* const all = state.forecast;
   const auto found = all == nullptr ? decltype(all->jobs.end()){} : all->jobs.find(seen.id);
   if (all == nullptr || found == all->jobs.end()) return http::json_reply(made);

@@ -88,7 +88,8 @@ SnapshotJob snapshot_job(const SeenJob& job, const eta::Submitted& submitted, co
   row.submit = job.submitted;
   row.started = submitted.start;
   if (row.started) row.where = pools.where(job, row.pool);
-  row.kept_out = job.held;
+  row.kept_out = job.held || (job.blocked && !job.blocked->until);
+  if (job.blocked) row.eligible = job.blocked->until;
   row.order = job.order;
   if (job.limit > Seconds(0)) row.limit = job.limit;
   return row;

@@ -87,6 +87,19 @@ TEST_CASE("no job is expected to run beyond its limit") {
   CHECK(made.jobs.at("2").end.p90 > at(Three::now_s + 200));
 }
 
+TEST_CASE("a job that the cluster keeps back is expected when it may start, or not at all") {
+  Three here;
+  auto& blocked = here.listing.jobs[2].blocked;
+  const SimTime early = here.forecast({}).jobs.at("3").start->p50;
+  blocked = {"BeginTime", "begin_time", "later", early + Seconds(86'400)};
+  CHECK(here.forecast({}).jobs.at("3").start->p50 == *blocked->until);
+  blocked = {"Dependency", "dependency", "it waits for other jobs"};
+  const Forecast made = here.forecast({});
+  CHECK(made.jobs.at("3").block == QueueBlock::kept_out);
+  const auto& start = made.jobs.at("3").start;
+  CHECK((!start || start->p50 == never));
+}
+
 /// What is known of job 1 when its log was looked at just now.
 struct Looked : Three {
   live::Life life{.submitted = at(now_s - 1000)};

@@ -264,7 +264,9 @@ std::string live_why_text(const Document& why, std::optional<std::int64_t> now_s
   if (block.is_object()) {
     std::string reason = word(block, "text");
     if (reason.empty()) reason = spaced(word(block, "reason"));
-    text += fmt::format("  why        {}\n", reason);
+    const std::string said = word(block, "scheduler_says");
+    text += fmt::format("  why        {}{}\n", reason,
+                        said.empty() ? "" : " (the cluster says " + said + ")");
     std::vector<std::string> ends = texts(block, "jobs");
     if (const auto others = whole(block, "jobs_of_others"); others && *others > 0)
       ends.push_back(counted(*others, "job") + " of others");

@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "slurm/job_log.hpp"
 #include "slurm/json.hpp"
+#include "slurm/reasons.hpp"
 #include "slurm/shown_parts.hpp"
 #include "trace/hostlist.hpp"
 #include "trace/values.hpp"
@@ -183,6 +184,7 @@ class RowReader {
     } else if (job.waits() || comes_again) {
       seen.phase = JobPhase::queued;
       read_hold(shown, seen);
+      read_block(shown, seen);
     } else {
       seen.phase = JobPhase::running;
     }
@@ -193,6 +195,19 @@ class RowReader {
     seen.exit_code = parse_number<std::int32_t>(text.substr(0, colon)).value_or(0);
     if (colon < text.size())
       seen.exit_signal = parse_number<std::int32_t>(text.substr(colon + 1)).value_or(0);
+  }
+
+  /// A begin time that is over, or not told, blocks nothing any more.
+  void read_block(const Shown& shown, SeenJob& seen) const {
+    const std::string_view word = shown.text("Reason");
+    slurm::WaitReason reason = slurm::reason_in_words(word, shown.text("Dependency"));
+    if (reason.waits == slurm::Waits::for_its_turn) return;
+    HostBlock block{std::string(word), std::move(reason.kind), std::move(reason.text)};
+    if (reason.waits == slurm::Waits::for_a_time) {
+      block.until = shown.when("EligibleTime");
+      if (!block.until || *block.until <= now_) return;
+    }
+    seen.blocked = std::move(block);
   }
 
   static void read_hold(const Shown& shown, SeenJob& seen) {

@@ -88,6 +88,27 @@ TEST_CASE("who holds a job, with which mark, and what else its comment says") {
   CHECK(own.note == "schedmate:main.ab12/7");
 }
 
+TEST_CASE("why a job waits is told where that is not just its turn") {
+  const auto blocked = [](const std::string& reason) {
+    return one(R"("job_state": "PENDING", "priority": 7, "dependency": "afterok:9", )" + reason)
+        .blocked;
+  };
+  const auto depends = blocked(R"("state_reason": "Dependency")");
+  REQUIRE(depends);
+  CHECK(depends->word == "Dependency");
+  CHECK(depends->kind == "dependency");
+  CHECK(depends->text == "it waits for other jobs: afterok:9");
+  CHECK_FALSE(depends->until);
+  CHECK(blocked(R"("state_reason": "QOSMaxGRESPerUser")")->kind == "qos_limit");
+  CHECK(blocked(R"("state_reason": "JobHeldUser")")->kind == "held");
+  for (const char* const turn : {"None", "Priority", "Resources"})
+    CHECK_FALSE(blocked(R"("state_reason": ")" + std::string(turn) + '"'));
+  constexpr std::int64_t year_2100 = 4'102'444'800;
+  const std::string later = R"("state_reason": "BeginTime", "eligible_time": )";
+  CHECK(blocked(later + std::to_string(year_2100))->until == at(year_2100));
+  CHECK_FALSE(blocked(later + "1"));
+}
+
 TEST_CASE("the order of a job that could start is what sprio shows") {
   const auto all = rows();
   CHECK(row(all, "3").seen.order == 250);
