@@ -67,14 +67,13 @@ Document history_of(const ClusterHistory& history) {
 /// Jobs of others are counted, not named.
 http::Reply cluster_reply(const http::Request& request, const State& state) {
   std::map<std::string, std::pair<std::set<std::int32_t>, Document>> held;  // by node
-  Document queue{{"pending", 0}, {"running", 0}};
+  std::int64_t pending = 0, running = 0;
   for (const auto& [id, attempt] : state.loop.jobs().all()) {
     const SeenJob& seen = attempt.seen;
-    if (seen.phase == JobPhase::ended) continue;
-    const bool runs = seen.phase == JobPhase::running;
-    Document& count = queue[runs ? "running" : "pending"];
-    count = count.get<int>() + 1;
-    for (const NodeGpus& node : runs ? seen.nodes : std::vector<NodeGpus>()) {
+    if (seen.phase == JobPhase::queued) ++pending;
+    if (seen.phase != JobPhase::running) continue;
+    ++running;
+    for (const NodeGpus& node : seen.nodes) {
       auto& [gpus, jobs] = held[node.node];
       gpus.insert(node.gpus.begin(), node.gpus.end());
       if (request.caller.may_see_jobs_of(seen.user))
@@ -102,7 +101,7 @@ http::Reply cluster_reply(const http::Request& request, const State& state) {
   }
   Document made{{"schema", "schedmate.cluster.v1"},
                 {"nodes", std::move(nodes)},
-                {"queue", std::move(queue)},
+                {"queue", {{"pending", pending}, {"running", running}}},
                 {"breaker_open", state.loop.actions().breaker_open()},
                 {"history", history_of(state.history)}};
   put_instant(made, "now", state.now);
