@@ -192,7 +192,7 @@ http::Reply jobs_reply(const http::Request& request, const State& state) {
     if (count++ > 0) list += ',';
     list += state.texts.of(seen, state.loop.lives());
     list += ",\"eta\":";
-    list += state.forecast != nullptr ? eta_text(*state.forecast, seen.id) : "null";
+    list += eta_text(state.forecast, seen, state.now);
     const std::string_view held_up = held_up_by(seen, state);
     list += held_up.empty() ? R"(,"held_up_by":null})"
                             : fmt::format(R"(,"held_up_by":"{}"}})", held_up);
@@ -215,14 +215,14 @@ std::optional<Document> whole_job(const http::Request& request, const State& sta
   if (attempt == nullptr) return std::nullopt;
   const SeenJob& seen = attempt->seen;
   Document made = whole_document(*attempt, state.loop.lives().find(seen.id));
-  if (state.forecast != nullptr) made["eta"] = eta_of(*state.forecast, seen.id);
+  made["eta"] = eta_of(state.forecast, seen, state.now);
   if (const auto held_up = held_up_by(seen, state); !held_up.empty()) made["held_up_by"] = held_up;
   if (const live::Ordering* const ordering = state.loop.ordering())
     if (const auto place = ordering->place(attempt->number))
       made["order"] = {{"now", place->now},
                        {"would_be", place->would_be},
                        {"of", place->of},
-                       {"start_s", start_if_ordered(state.forecast, seen.id)}};
+                       {"start_s", start_if_ordered(state.forecast, seen.id, state.now)}};
   if (state.desk != nullptr)
     if (const auto* const use = state.desk->probes().use_of(seen))
       made["use"] = probe::use_document(*use);
@@ -260,12 +260,11 @@ http::Reply why_reply(const http::Request& request, const State& state) {
   const live::Attempt* const attempt = seen_job(request, state);
   if (attempt == nullptr) return not_found(fmt::format("no job {}", request.ids.at(0)));
   const SeenJob& seen = attempt->seen;
-  Document made{
-      {"schema", "schedmate.why.v1"},
-      {"job_id", seen.id},
-      {"state", state_word(seen)},
-      {"blocked_by", nullptr},
-      {"eta", state.forecast != nullptr ? eta_of(*state.forecast, seen.id) : Document(nullptr)}};
+  Document made{{"schema", "schedmate.why.v1"},
+                {"job_id", seen.id},
+                {"state", state_word(seen)},
+                {"blocked_by", nullptr},
+                {"eta", eta_of(state.forecast, seen, state.now)}};
   if (seen.phase != JobPhase::queued) return http::json_reply(made);
   if (Document blocked = blocked_by_people(seen, state); !blocked.is_null()) {
     made["blocked_by"] = std::move(blocked);

@@ -4,11 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
-
-#include "queue/eta.hpp"
 
 namespace schedmate::daemon {
 namespace {
@@ -57,20 +54,6 @@ TEST_CASE("a start that nobody expected, or of a job that was gone, counts nowhe
   first.started(starts("1", 15));
   first.started(starts("7", 15));
   CHECK(first.counts().inside + first.counts().before + first.counts().after == 0);
-}
-
-TEST_CASE("what is expected of a job as text is the document of it") {
-  Forecast made{.now = at(100), .samples = 20, .jobs = {}};
-  made.jobs["a"].start = InstantQuantiles{at(1), at(2), at(3), at(4), never};
-  made.jobs["a"].end = {at(5), at(6), never, never, never};
-  made.jobs["b"].end = {at(5), at(6), at(7), at(8), at(9)};
-  CHECK(eta_of(made, "a") == Document{{"start_s", queue::quantiles_document(*made.jobs["a"].start)},
-                                      {"end_s", queue::quantiles_document(made.jobs["a"].end)},
-                                      {"as_of_s", 100},
-                                      {"samples", 20},
-                                      {"by", "site"}});
-  CHECK(eta_of(made, "b")["start_s"].is_null());
-  CHECK(eta_of(made, "c").is_null());
 }
 
 }  // namespace schedmate::daemon

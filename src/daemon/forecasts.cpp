@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <utility>
 
 #include "daemon/order_effect.hpp"
@@ -160,13 +162,50 @@ std::optional<eta::ToldProgress> progress_of(const live::Life& life, const SeenJ
   return eta::ToldProgress{.ran_s = ran_s, .left_s = *life.log->remaining_s};
 }
 
+/// The share that was to have happened by `now`, linear between two quantiles.
+double share_by(const InstantQuantiles& told, SimTime now) {
+  double share = quantile_shares.front();
+  for (std::size_t i = 1; i < quantile_shares.size(); ++i) {
+    const SimTime from = told.*instants_of_shares[i - 1], to = told.*instants_of_shares[i];
+    if (now >= to)
+      share = quantile_shares[i];
+    else if (now > from && to != never)
+      share += (quantile_shares[i] - share) * (FractionalSeconds(now - from) / (to - from));
+  }
+  return share;
+}
+
+SimTime instant_of(const InstantQuantiles& told, double share) {
+  for (std::size_t i = 1; i < quantile_shares.size(); ++i) {
+    if (share > quantile_shares[i]) continue;
+    const SimTime from = told.*instants_of_shares[i - 1], to = told.*instants_of_shares[i];
+    if (to == never) return never;
+    const double part =
+        (share - quantile_shares[i - 1]) / (quantile_shares[i] - quantile_shares[i - 1]);
+    return from + std::chrono::round<Seconds>(part * FractionalSeconds(to - from));
+  }
+  return told.p90;
+}
+
+/// What is left of it at `now`, where it has not happened: its middle halves what lies ahead.
+/// Nothing once that is over; what happens is seen a little later.
+InstantQuantiles left_of(InstantQuantiles told, SimTime now) {
+  constexpr Seconds minute{60};
+  if (now <= told.p10) return told;
+  if (told.p90 < now - minute) return {never, never, never, never, never};
+  told.p50 = instant_of(told, std::midpoint(share_by(told, now), quantile_shares.back()));
+  for (SimTime* const each : {&told.p10, &told.p50, &told.p90}) *each = std::max(*each, now);
+  return told;
+}
+
 /// As queue::quantiles_document().
-std::string text_of(const InstantQuantiles& instants) {
+std::string text_of(const InstantQuantiles& told, SimTime now) {
   const auto instant = [](SimTime when) {
     return when == never ? "null" : fmt::format("{}", seconds_of(when));
   };
-  return fmt::format(R"({{"p10":{},"p50":{},"p90":{}}})", instant(instants.p10),
-                     instant(instants.p50), instant(instants.p90));
+  const InstantQuantiles left = left_of(told, now);
+  return fmt::format(R"({{"p10":{},"p50":{},"p90":{}}})", instant(left.p10), instant(left.p50),
+                     instant(left.p90));
 }
 
 }  // namespace
@@ -306,24 +345,26 @@ Result<Forecast> forecast_of(std::unique_ptr<Question> asked, const Scheduler& s
   return forecast;
 }
 
-std::string eta_text(const Forecast& forecast, const std::string& job) {
-  const auto found = forecast.jobs.find(job);
-  if (found == forecast.jobs.end()) return "null";
+std::string eta_text(const Forecast* forecast, const SeenJob& job, SimTime now) {
+  if (forecast == nullptr || job.phase == JobPhase::ended) return "null";
+  const auto found = forecast->jobs.find(job.id);
+  if (found == forecast->jobs.end()) return "null";
   const Forecast::Job& told = found->second;
+  const bool starts = told.start && job.phase == JobPhase::queued;
   return fmt::format(R"({{"start_s":{},"end_s":{},"as_of_s":{},"samples":{},"by":"{}"}})",
-                     told.start ? text_of(*told.start) : "null", text_of(told.end),
-                     seconds_of(forecast.now), forecast.samples, name_of(told.by));
+                     starts ? text_of(*told.start, now) : "null", text_of(told.end, now),
+                     seconds_of(forecast->now), forecast->samples, name_of(told.by));
 }
 
-Document start_if_ordered(const Forecast* forecast, const std::string& job) {
+Document start_if_ordered(const Forecast* forecast, const std::string& job, SimTime now) {
   if (forecast == nullptr) return nullptr;
   const auto found = forecast->jobs.find(job);
   if (found == forecast->jobs.end() || !found->second.start_if_ordered) return nullptr;
-  return Document::parse(text_of(*found->second.start_if_ordered));
+  return Document::parse(text_of(*found->second.start_if_ordered, now));
 }
 
-Document eta_of(const Forecast& forecast, const std::string& job) {
-  return Document::parse(eta_text(forecast, job));
+Document eta_of(const Forecast* forecast, const SeenJob& job, SimTime now) {
+  return Document::parse(eta_text(forecast, job, now));
 }
 
 }  // namespace schedmate::daemon

@@ -112,10 +112,12 @@ class Forecasts {
 [[nodiscard]] Result<Forecast> forecast_of(std::unique_ptr<Question> asked,
                                            const Scheduler& scheduler, Hindsight& hindsight);
 
-/// For a job's document, "eta": null where nothing is expected of it. Long lists take the text.
-[[nodiscard]] std::string eta_text(const Forecast& forecast, const std::string& job);
-[[nodiscard]] Document eta_of(const Forecast& forecast, const std::string& job);
+/// For a job's document, "eta": null where nothing is expected of it, or there is no forecast. What
+/// was foreseen before `now` and has not happened is left out. Long lists take the text.
+[[nodiscard]] std::string eta_text(const Forecast* forecast, const SeenJob& job, SimTime now);
+[[nodiscard]] Document eta_of(const Forecast* forecast, const SeenJob& job, SimTime now);
 /// When it would start with the orders that are wished for; null: none is, or nobody knows.
-[[nodiscard]] Document start_if_ordered(const Forecast* forecast, const std::string& job);
+[[nodiscard]] Document start_if_ordered(const Forecast* forecast, const std::string& job,
+                                        SimTime now);
 
 }  // namespace schedmate::daemon

@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <nlohmann/json.hpp>
 #include <schedmate/scheduler.hpp>
+#include <utility>
 
 #include "daemon/foresight.hpp"
 #include "tests/support/need.hpp"
@@ -158,6 +160,60 @@ TEST_CASE("forecasts take a fortieth of a core, those of a minute and more at mo
   CHECK(forecast_period(milliseconds(100)) == seconds(4));
   CHECK(forecast_period(seconds(3)) == seconds(60));
   CHECK(forecast_period(seconds(100)) == seconds(200));
+}
+
+namespace {
+
+SeenJob job_in(JobPhase phase) {
+  SeenJob job;
+  job.id = "a";
+  job.phase = phase;
+  return job;
+}
+
+Document three(Document p10, Document p50, Document p90) {
+  return {{"p10", std::move(p10)}, {"p50", std::move(p50)}, {"p90", std::move(p90)}};
+}
+
+}  // namespace
+
+TEST_CASE("what is expected of a job as text is the document of it") {
+  Forecast made{.now = at(100), .samples = 20, .jobs = {}};
+  made.jobs["a"].start = InstantQuantiles{at(101), at(102), at(103), at(104), never};
+  made.jobs["a"].end = {at(105), at(106), never, never, never};
+  const SeenJob job = job_in(JobPhase::queued);
+  CHECK(eta_of(&made, job, at(100)) == Document{{"start_s", three(101, 103, nullptr)},
+                                                {"end_s", three(105, nullptr, nullptr)},
+                                                {"as_of_s", 100},
+                                                {"samples", 20},
+                                                {"by", "site"}});
+  CHECK(eta_of(nullptr, job, at(100)).is_null());
+  made.jobs.clear();
+  CHECK(eta_of(&made, job, at(100)).is_null());
+}
+
+TEST_CASE("a job that runs has no start ahead, one that has ended nothing") {
+  Forecast made{.now = at(100), .samples = 20, .jobs = {}};
+  made.jobs["a"].start = made.jobs["a"].end = {at(101), at(102), at(103), at(104), at(105)};
+  const Document runs = eta_of(&made, job_in(JobPhase::running), at(101));
+  CHECK(runs["start_s"].is_null());
+  CHECK(runs["end_s"]["p90"] == 105);
+  CHECK(eta_of(&made, job_in(JobPhase::ended), at(101)).is_null());
+}
+
+TEST_CASE("nothing is expected before now: what time has passed over is taken off") {
+  Forecast made{.now = at(0), .samples = 20, .jobs = {}};
+  made.jobs["a"].start = InstantQuantiles{at(100), at(1000), at(2000), at(3000), at(4000)};
+  made.jobs["a"].end = {at(5000), at(6000), at(7000), never, never};
+  const auto at_time = [&](std::int64_t now_s, const char* part) {
+    return eta_of(&made, job_in(JobPhase::queued), at(now_s))[part];
+  };
+  CHECK(at_time(100, "start_s") == three(100, 2000, 4000));
+  CHECK(at_time(2000, "start_s") == three(2000, 2800, 4000));  // of 50 to 90 %: 70 %
+  CHECK(at_time(3500, "start_s") == three(3500, 3750, 4000));
+  CHECK(at_time(4060, "start_s") == three(4060, 4060, 4060));
+  CHECK(at_time(4061, "start_s") == three(nullptr, nullptr, nullptr));
+  CHECK(at_time(5500, "end_s") == three(5500, nullptr, nullptr));
 }
 
 }  // namespace schedmate::daemon

@@ -100,9 +100,9 @@ TEST_CASE("an order that is wished for is replayed beside the queue as it is") {
   CHECK(told.jobs.at("2").start->p50 > at(now_s + 1800));
   const Document document = order_effect_document(effect);
   CHECK(document["wait_s"]["now"]["mean"] == effect.now.mean);
-  CHECK(start_if_ordered(&told, "2")["p50"].is_number());
-  CHECK(start_if_ordered(&told, "9").is_null());
-  CHECK(start_if_ordered(nullptr, "2").is_null());
+  CHECK(start_if_ordered(&told, "2", told.now)["p50"].is_number());
+  CHECK(start_if_ordered(&told, "9", told.now).is_null());
+  CHECK(start_if_ordered(nullptr, "2", told.now).is_null());
 }
 
 TEST_CASE("what never starts is in no mean, and nobody waits in an empty queue") {
