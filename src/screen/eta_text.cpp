@@ -77,7 +77,8 @@ std::string of_cluster(const std::string& name) {
 }  // namespace
 
 std::string span_text(const InstantQuantiles& told, SimTime now) {
-  if (told.p50 == never) return "never";
+  if (told.p10 == never) return "never";
+  if (told.p50 == never) return until(told.p10, now) + " or later";
   return fmt::format("{} ({} to {})", until(told.p50, now), until(told.p10, now),
                      until(told.p90, now));
 }

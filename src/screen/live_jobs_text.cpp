@@ -31,12 +31,14 @@ std::string ahead(Instant when_s, Instant now_s, const ScreenStyle& style) {
   return *when_s <= *now_s ? "now" : "in " + length_of(*when_s - *now_s);
 }
 
-/// "in 2 h (1 h to 5 h)": of {p10, p50, p90}; "" where nothing is foreseen.
+/// "in 2 h (1 h to 5 h)", "in 2 h or later": of {p10, p50, p90}, of which the last ones may be
+/// missing; "" where nothing is foreseen.
 std::string foreseen(const Document& quantiles, Instant now_s, const ScreenStyle& style) {
   if (!quantiles.is_object()) return "";
   const Instant low = whole(quantiles, "p10"), middle = whole(quantiles, "p50"),
                 high = whole(quantiles, "p90");
-  if (!low && !middle) return "never";
+  if (!low || (!middle && now_s && *low <= *now_s)) return "";
+  if (!middle) return ahead(low, now_s, style) + " or later";
   const auto bare = [&](Instant when_s) {
     const std::string text = ahead(when_s, now_s, style);
     return text.starts_with("in ") ? text.substr(3) : text;
@@ -48,6 +50,15 @@ std::string foreseen(const Document& quantiles, Instant now_s, const ScreenStyle
 
 bool waits(const Document& job) { return word(job, "state") == "pending"; }
 bool runs(const Document& job) { return word(job, "state") == "running"; }
+
+/// A line each, of schedmate.job.v1 or schedmate.why.v1.
+std::string foreseen_lines(const Document& job, Instant now_s, const ScreenStyle& style) {
+  const auto line = [&](const char* label, const char* key) {
+    const std::string text = foreseen(part(part(job, "eta"), key), now_s, style);
+    return fmt::format("  {:<11}{}\n", label, text.empty() ? "not known" : text);
+  };
+  return (waits(job) ? line("starts", "start_s") : "") + line("ends", "end_s");
+}
 
 /// How long it has waited, run, or ran.
 std::string lasted(const Document& job, Instant now_s) {
@@ -248,10 +259,7 @@ std::string live_eta_text(const Document& job, std::optional<std::int64_t> now_s
     return text +
            fmt::format("  {}; when is not foreseen (schedmate why {})\n", by, word(job, "id"));
   if (!eta.is_object()) return text + "  nothing is foreseen yet\n";
-  if (const auto start = foreseen(part(eta, "start_s"), now_s, style); waits(job) && !start.empty())
-    text += fmt::format("  starts     {}\n", start);
-  if (const auto end = foreseen(part(eta, "end_s"), now_s, style); !end.empty())
-    text += fmt::format("  ends       {}\n", end);
+  text += foreseen_lines(job, now_s, style);
   text += fmt::format("  rests on   {} samples, run time by {}; a span holds 80 % of them\n",
                       word(eta, "samples"), word(eta, "by"));
   return text;
@@ -275,12 +283,7 @@ std::string live_why_text(const Document& why, std::optional<std::int64_t> now_s
     text += "  why        nothing is foreseen yet; the daemon looks again each second\n";
   }
   if (!held_up(word(block, "reason")).empty()) return text;
-  const Document& eta = part(why, "eta");
-  if (const auto start = foreseen(part(eta, "start_s"), now_s, style); !start.empty())
-    text += fmt::format("  starts     {}\n", start);
-  if (const auto end = foreseen(part(eta, "end_s"), now_s, style); !end.empty())
-    text += fmt::format("  ends       {}\n", end);
-  return text;
+  return part(why, "eta").is_object() ? text + foreseen_lines(why, now_s, style) : text;
 }
 
 std::string live_progress_text(const Document& job) {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "screen/eta_text.hpp"
 #include "screen/live_jobs_text.hpp"
 #include "screen/live_site_text.hpp"
 
@@ -97,6 +98,30 @@ TEST_CASE("a job that waits for people is not said to start") {
       CHECK_FALSE(text.contains("starts now"));
     }
   }
+}
+
+TEST_CASE("a quantile that is not known is neither now nor never") {
+  constexpr std::int64_t now_s = 1'764'126'000;
+  Document job = answers()["GET /api/v1/jobs"]["jobs"].at(1);
+  const auto texts_with = [&](const Document& p10, const Document& p50, const Document& p90) {
+    job["eta"]["start_s"] = {{"p10", p10}, {"p50", p50}, {"p90", p90}};
+    return std::pair(live_jobs_text({job}, now_s, eighty(), 0),
+                     live_eta_text(job, now_s, eighty()));
+  };
+  for (const Document& low : {Document(nullptr), Document(now_s)}) {
+    const auto [list, eta] = texts_with(low, nullptr, nullptr);
+    CHECK_FALSE(list.contains("starts"));
+    CHECK(eta.contains("  starts     not known\n"));
+  }
+  CHECK(texts_with(now_s + 7200, nullptr, nullptr).second.contains("starts     in 2 h or later\n"));
+  CHECK(texts_with(now_s, now_s + 7200, nullptr).second.contains("in 2 h (now to later)\n"));
+}
+
+TEST_CASE("what few samples see within the horizon is not said never to come") {
+  const SimTime now = at(1000), later = at(1000 + 7200);
+  CHECK(span_text({never, never, never, never, never}, now) == "never");
+  CHECK(span_text({later, later, never, never, never}, now) == "2 h or later");
+  CHECK(span_text({now, now, later, never, never}, now) == "2 h (0 s to later)");
 }
 
 TEST_CASE("the cluster says what an order would change, where one is wished for") {
