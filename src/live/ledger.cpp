@@ -44,6 +44,7 @@ std::optional<GpuTime> time_of(std::string_view text) {
   made.jobs = numbers[1];
   for (std::size_t i = 0; i < made.lost.size(); ++i)
     made.lost.at(i) = {numbers[2 + 2 * i], numbers[3 + 2 * i]};
+  made.lost.at(static_cast<std::size_t>(LossCause::cancelled)) = {};  // earlier versions counted it
   made.repeats = {numbers[all - 4], numbers[all - 3]};
   made.sampled = {numbers[all - 2], numbers[all - 1]};
   return made;
@@ -118,6 +119,7 @@ std::int64_t used_gpu_s(const SeenJob& ended, SimTime now) {
 }  // namespace
 
 std::optional<LossCause> loss_of(EndState state) {
+  if (state == EndState::cancelled) return std::nullopt;
   const std::string name = lower_case(to_string(state));
   for (int i = 0; i < loss_causes; ++i)
     if (name_of(static_cast<LossCause>(i)) == name) return static_cast<LossCause>(i);

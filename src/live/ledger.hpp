@@ -21,14 +21,14 @@
 namespace schedmate::live {
 
 /// Why the work of an attempt is lost: as the cluster says, and where it only says that the job
-/// failed, or reached its limit, as its log does. One that was completed, or of which nobody knows
-/// how it ended, lost nothing.
+/// failed, or reached its limit, as its log does. One that was completed or cancelled, or of which
+/// nobody knows how it ended, lost nothing.
 enum class LossCause : std::uint8_t {
   node_fail,
   failed,
   out_of_memory,
   timeout,
-  cancelled,
+  cancelled,  ///< a place in rows that were kept; nothing is lost by it
   preempted,
   requeued,
   infrastructure,

@@ -68,6 +68,18 @@ TEST_CASE("GPU time is GPUs times run time, on the day of the end, by user") {
   CHECK(ledger.since() == at(0));
 }
 
+TEST_CASE("what somebody cancels was used, and is not lost") {
+  Ledger ledger;
+  ledger.note(ended("ann", 0, 100, EndState::cancelled), at(100));
+  CHECK(sum_of(ledger).used_gpu_s == 200);
+  CHECK(sum_of(ledger).lost_gpu_s() == 0);
+  // Daemons of before counted it: place 5 of the causes.
+  Ledger next;
+  next.restore({{"ledger 0 ann", "200 1 0 0 70 1 0 0 0 0 200 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0"}});
+  CHECK(sum_of(next).used_gpu_s == 200);
+  CHECK(sum_of(next).lost_gpu_s() == 70);
+}
+
 TEST_CASE("what is kept is what another process begins with") {
   Ledger ledger;
   std::map<std::string, std::string> kept{{"ledger 3", "x"}, {"ledger x y", "1 2"}};
