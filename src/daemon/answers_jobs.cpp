@@ -143,11 +143,15 @@ Document job_document(const SeenJob& job) {
 Document whole_document(const live::Attempt& attempt, const live::Life* life) {
   Document made = job_document(attempt.seen);
   made["schema"] = "schedmate.job.v1";
+  const SeenJob& seen = attempt.seen;
+  const bool tells_exit = seen.exit_code != 0 || seen.exit_signal != 0;
+  made["exit_code"] = tells_exit ? Document(seen.exit_code) : Document(nullptr);
+  made["exit_signal"] = tells_exit ? Document(seen.exit_signal) : Document(nullptr);
   made["eta"] = nullptr;
   made["held_up_by"] = nullptr;
   made["use"] = nullptr;
   add_whole_life(life, made);
-  made["request"] = request_of_job(attempt.seen);
+  made["request"] = request_of_job(seen);
   made["attempts"] = attempts_of(attempt, life);
   made["actions"] = Document::array();
   return made;

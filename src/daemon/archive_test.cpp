@@ -130,7 +130,7 @@ TEST_CASE("a job that is followed no more is shown to its owner and operators al
                        .end = at(1500),
                        .state = EndState::failed,
                        .word = "",
-                       .exit_code = "",
+                       .exit_code = "0:9",
                        .nodes = "n2,n3"}};
   outcome.log_summary = R"({"progress":{"step":30,"total_steps":90},)"
                         R"("diagnosis":{"class":"user_script","reason":"x"}})";
@@ -147,6 +147,8 @@ TEST_CASE("a job that is followed no more is shown to its owner and operators al
   CHECK((*job)["schema"] == "schedmate.job.v1");
   CHECK((*job)["state"] == "failed");
   CHECK((*job)["ended_s"] == 1500);
+  CHECK((*job)["exit_code"] == 0);
+  CHECK((*job)["exit_signal"] == 9);
   CHECK((*job)["restarts"] == 1);
   CHECK((*job)["nodes"].size() == 2);
   REQUIRE((*job)["attempts"].size() == 2);

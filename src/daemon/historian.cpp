@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/historian.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -81,6 +83,8 @@ Outcome outcome_of(const Ended& end) {
   for (const live::PastRun& run : earlier) outcome.attempts.push_back(attempt_of(run));
   outcome.attempts.push_back(
       attempt_of({job.restarts, job.started, job.ended, job.end_state, job.nodes}));
+  if (job.exit_code != 0 || job.exit_signal != 0)
+    outcome.attempts.back().exit_code = fmt::format("{}:{}", job.exit_code, job.exit_signal);
   if (!life) return outcome;
   outcome.log_summary = log_summary_of(job, *life);
   if (life->cause) outcome.fingerprint = life->cause->fingerprint;

@@ -78,6 +78,7 @@ TEST_CASE("how a job ended is kept with its progress and cause, once however oft
   Historian historian(site.session());
   SeenJob job = ended(training("7", 5000), Seconds(300));
   job.end_state = EndState::failed;
+  job.exit_code = 3;
   live::Life life;
   life.points = {{at(5100), 10, 2.5}, {at(5200), 20, 1.5}};
   life.log = live::LogFound{.step = 20, .total_steps = 90, .step_time_s = 5};
@@ -103,7 +104,9 @@ TEST_CASE("how a job ended is kept with its progress and cause, once however oft
   CHECK(record->outcome->progress.front().since_start == Seconds(40));
   REQUIRE(record->outcome->attempts.size() == 2);
   CHECK(record->outcome->attempts[0].state == EndState::node_fail);
+  CHECK(record->outcome->attempts[0].exit_code.empty());
   CHECK(record->outcome->attempts[1].nodes == "n1,n2");
+  CHECK(record->outcome->attempts[1].exit_code == "3:0");
   const auto summary = Document::parse(record->outcome->log_summary);
   CHECK(summary["log"] == "/r/7.log");
   CHECK(summary["progress"]["step_time_s"] == 5);

@@ -67,6 +67,11 @@ live::Attempt attempt_of(const JobRecord& record) {
     attempt.past.push_back(
         {std::ssize(attempt.past), each.start, each.end, each.state, nodes_in(each.nodes)});
   if (attempt.past.empty()) return attempt;
+  const std::string& exit = record.outcome->attempts.back().exit_code;  // "code:signal"
+  const std::size_t colon = std::min(exit.find(':'), exit.size());
+  seen.exit_code = parse_number<std::int32_t>(exit.substr(0, colon)).value_or(0);
+  if (colon < exit.size())
+    seen.exit_signal = parse_number<std::int32_t>(exit.substr(colon + 1)).value_or(0);
   seen.restarts = attempt.past.back().restarts;
   seen.nodes = std::move(attempt.past.back().nodes);
   attempt.past.pop_back();

@@ -145,11 +145,19 @@ std::string failed_step_words(const Document& job) {
   return found == nullptr ? "" : step_words(*found).substr(std::string_view("step ").size());
 }
 
+/// How its script ended; "": well, or the daemon does not tell.
+std::string exit_words(const Document& job) {
+  const auto code = whole(job, "exit_code"), signal = whole(job, "exit_signal");
+  if (signal && *signal > 0) return fmt::format("signal {}", *signal);
+  return code && *code != 0 ? fmt::format("code {}", *code) : "";
+}
+
 void add_diagnosis(const Document& job, Lines& screen) {
   const std::string why = failure_in_words(job);
   screen.row("why", why);
   const Document& made = part(job, "diagnosis");
   screen.row("step", failed_step_words(job));
+  screen.row("exit", exit_words(job));
   const std::string todo = spaced(word(made, "recommendation"));
   const std::string advice = word(made, "advice");
   screen.long_row("do", todo.empty() ? advice : advice.empty() ? todo : todo + ": " + advice, 2);

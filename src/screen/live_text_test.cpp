@@ -124,6 +124,16 @@ TEST_CASE("what few samples see within the horizon is not said never to come") {
   CHECK(span_text({now, now, later, never, never}, now) == "2 h (0 s to later)");
 }
 
+TEST_CASE("a job whose log was not read says how its script ended") {
+  Document job{{"id", "7"}, {"state", "failed"}, {"exit_code", 3}, {"exit_signal", 0}};
+  const auto text = [&] { return live_job_text(job, std::nullopt, eighty()); };
+  CHECK(text().contains("code 3"));
+  job["exit_signal"] = 9;
+  CHECK(text().contains("signal 9"));
+  job["exit_code"] = job["exit_signal"] = nullptr;
+  CHECK_FALSE(text().contains("exit"));
+}
+
 TEST_CASE("the cluster says what an order would change, where one is wished for") {
   Document cluster = answers()["GET /api/v1/cluster"];
   CHECK_FALSE(live_cluster_text(cluster, eighty(), false).contains("ordered"));

@@ -103,7 +103,7 @@ EVIDENCE = [{"file": "train.py", "line": 22, "text": "loader = DataLoader(data, 
 def rich_job(base):
     """With all that is to come."""
     start = base["started_s"] or NOW - 5000
-    made = dict(base, schema="schedmate.job.v1", note=None, diagnosis=None)
+    made = dict(base, schema="schedmate.job.v1", note=None, diagnosis=None, exit_code=1 if base["state"] == "failed" else None, exit_signal=0 if base["state"] == "failed" else None)
     made["request"] = {"name": base["name"], "user": base["user"], "partition": base["partition"], "dir": "/data/runs", "command": "python train.py", "output": "job.log", "gpus": base["gpus"], "limit_s": None}
     made["facts"] = {"schema": "schedmate.facts.v1", "facts": {
         "model_name": {"value": "bert-large-uncased", "confidence": 0.97, "source": "code", "evidence": EVIDENCE[:1]}, "batch_size": {"value": 64, "confidence": 0.97, "source": "code", "evidence": EVIDENCE},
