@@ -42,6 +42,7 @@ monitoring_set=(
 browser_set=(
   chromium fonts-dejavu-core       # opens report.html
   chromium-driver python3-selenium # uses the page of the daemon
+  nodejs                           # its parts without a browser
 )
 fuzz_set=(
   clang-19 libclang-rt-19-dev # fuzz targets

@@ -218,7 +218,7 @@ function queue(now_s) {
         h("th", { scope: "col" }, "GPUs"), h("th", { scope: "col" }, "Starts in"))),
       h("tbody", {}, next.map((job) => h("tr", { "data-key": job.id }, h("td", { class: "text clip" }, job_link(job.id, job.name || job.id)),
         h("td", { class: "text clip" }, job.user), h("td", {}, job.gpus),
-        h("td", {}, words.held_up(job) || (job.eta?.start_s ? words.expected(job.eta.start_s, now_s) : job.held ? "held" : "not known")))))),
+        h("td", {}, words.held_up(job) || words.expected(job.eta?.start_s, now_s) || (job.held ? "held" : "not known")))))),
     hidden > 0 && h("p", { class: "soft" }, `${words.plural(hidden, "job")} of others ${hidden === 1 ? "waits" : "wait"}, too.`));
 }
 

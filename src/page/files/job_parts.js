@@ -24,8 +24,9 @@ function hits_text({ before = 0, inside = 0, after = 0 } = {}) {
 export function expectation(job, now_s, hits) {
   const eta = job.eta;
   if (!eta || words.is_over(job) || words.held_up(job)) return null;
+  const instant = (s) => (words.is_known(s) ? h("td", { title: words.exactly(s) }, words.instant(s, now_s)) : h("td", {}, "-"));
   const row = (name, quantiles) => quantiles && h("tr", {}, h("th", { scope: "row", class: "text" }, name),
-    h("td", {}, words.expected(quantiles, now_s)), ["p10", "p50", "p90"].map((each) => h("td", { title: words.exactly(quantiles[each]) }, words.instant(quantiles[each], now_s))));
+    h("td", {}, words.expected(quantiles, now_s) || "not known"), ["p10", "p50", "p90"].map((each) => instant(quantiles[each])));
   return section("eta", "When", h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Expected times" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "text" }, "Expected"),
     ["in", "early", "middle", "late"].map((each) => h("th", { scope: "col" }, each)))),
   h("tbody", {}, job.state === "pending" && row("Start", eta.start_s), row("End", eta.end_s)))),
@@ -62,8 +63,8 @@ export function progress(job) {
   if (!told) return null;
   const series = list_of(told.series).filter((each) => Number.isFinite(each?.at_s) && Number.isFinite(each?.step));
   const runs = list_of(job.advice?.neighbours), usual = median(runs.map((run) => run.step_time_s).filter((s) => s > 0));
-  const share = told.of > 0 ? Math.min(1, told.step / told.of) : null;
-  const facts = [["Step", told.of ? `${words.count(told.step)} of ${words.count(told.of)}` : told.step !== undefined && told.step !== null && words.count(told.step)],
+  const share = words.share_done(told);
+  const facts = [["Step", words.is_known(told.step) && `${words.count(told.step)}${told.of ? ` of ${words.count(told.of)}` : ""}`],
     ["A step takes", told.step_time_s && words.short(told.step_time_s) + " s"], ["In past runs", told.step_time_s && usual && `${words.short(usual)} s${speed_text(told.step_time_s / usual)}`], ["Loss", Number.isFinite(told.loss) && words.short(told.loss)]];
   const figures = [];
   if (series.length > 1) {

@@ -55,10 +55,7 @@ const keys = {
   expected: (a, b) => expected_of(a) - expected_of(b), progress: (a, b) => share_of(a) - share_of(b),
 };
 const expected_of = (job) => job.eta?.start_s?.p50 ?? job.eta?.end_s?.p50 ?? job.ended_s ?? Infinity;
-function share_of(job) {
-  const { step, of } = job.progress || {};
-  return step >= 0 && of > 0 ? Math.min(1, step / of) : -1;
-}
+const share_of = (job) => words.share_done(job.progress || {}) ?? -1;
 
 function choose() {
   const query = `${asked.q} ${asked.sort} ${asked.down} ${store.version}`;
@@ -85,9 +82,9 @@ function expected_text(job, now_s) {
   if (job.held) return "held";
   if (words.held_up(job)) return words.held_up(job);
   const [verb, name] = job.state === "pending" ? ["starts", "start"] : ["ends", "end"];
-  const quantiles = job.eta?.[`${name}_s`];
-  if (!quantiles) return `${name} not known`;
-  const [mid, range] = words.expected(quantiles, now_s).split(/ (?=\()/);
+  const text = words.expected(job.eta?.[`${name}_s`], now_s);
+  if (!text) return `${name} not known`;
+  const [mid, range] = text.split(/ (?=\()/);
   return [`${verb} ${mid === "now" ? mid : `in ${mid}`} `, range && h("small", { class: "range" }, range)];
 }
 

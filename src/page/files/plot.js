@@ -2,7 +2,7 @@
 // Lines over time (uPlot), and what needs no plotting library: expectations on a time line, and past
 // runs on a scale. Each figure has its words and, to be opened, its values as a table.
 import { h } from "./dom.js";
-import { axis_times, brief, count, duration, exactly, short } from "./words.js";
+import { axis_times, brief, count, duration, exactly, is_known, short } from "./words.js";
 
 const probe = document.createElement("i");
 probe.hidden = true;
@@ -161,22 +161,26 @@ export function ticks(horizon_s) {
 }
 export function horizon_of(jobs, now_s) {
   let far = 3600;
-  for (const job of jobs) far = Math.max(far, (job.eta?.end_s?.p90 ?? 0) - now_s);
+  for (const { eta } of jobs) far = Math.max(far, (eta?.end_s?.p90 ?? eta?.end_s?.p50 ?? eta?.end_s?.p10 ?? now_s) - now_s);
   return Math.min(far, 60 * 86400);
 }
 
 const at = (share) => `${(100 * share).toFixed(2)}%`;
 const span = (name, from, to) => h("i", { class: name, vars: { left: at(from), width: `max(2px, ${at(Math.max(0, to - from))})` } });
 
-/// Where its start and end are expected: boxes of 80 %, strokes in the middle.
+/// Where its start and end are expected: boxes of 80 %, strokes in the middle. What is not known lies
+/// beyond the line.
 export function time_line(job, now_s, horizon_s) {
   const scale = scale_to(horizon_s), eta = job.eta;
   const parts = ticks(horizon_s).map((s) => h("i", { class: "tick", vars: { left: at(scale(s)) } }));
   if (eta?.end_s) {
-    const place = (quantiles) => ["p10", "p50", "p90"].map((name) => scale(quantiles[name] - now_s));
-    const end = place(eta.end_s), start = eta.start_s && job.state === "pending" ? place(eta.start_s) : null;
-    parts.push(span("runs", start ? start[1] : 0, end[1]), span("range end", end[0], end[2]), span("mid end", end[1], end[1]));
-    if (start) parts.push(span("range start", start[0], start[2]), span("mid start", start[1], start[1]));
+    const place = (quantiles) => ["p10", "p50", "p90"].map((name) => scale((quantiles[name] ?? Infinity) - now_s));
+    const boxes = (name, quantiles) => {
+      const [low, mid, high] = place(quantiles);
+      return is_known(quantiles.p10) && [span(`range ${name}`, low, high), is_known(quantiles.p50) && span(`mid ${name}`, mid, mid)];
+    };
+    const start = job.state === "pending" ? eta.start_s : null;
+    parts.push(span("runs", start ? place(start)[1] : 0, place(eta.end_s)[1]), boxes("end", eta.end_s), start && boxes("start", start));
   }
   return h("span", { class: "timeline", "aria-hidden": "true" }, parts);
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers, times and names for people.
+/// Of a number that may be absent: null compares as 0.
+export const is_known = Number.isFinite;
 export const count = (value) => Math.round(value).toLocaleString("en");
 export const plural = (value, one, more = `${one}s`) => `${count(value)} ${value === 1 ? one : more}`;
 export const short = (value) => (Math.abs(value) >= 1000 ? count(value) : String(Number(value.toPrecision(3))));
@@ -52,12 +54,15 @@ export function iso(at_s) {
   return Number.isNaN(at.getTime()) ? "" : at.toISOString().replace(".000", "");
 }
 
-/// "12 min (5 min to 1.2 h)", or "now", of {p10, p50, p90} in seconds on the cluster's clock.
+/// "12 min (5 min to 1.2 h)", "2 h or later" or "now", of {p10, p50, p90} in seconds on the cluster's
+/// clock, of which the last ones may be null; "": it is not known.
 export function expected(quantiles, now_s) {
-  if (!quantiles) return "";
-  const [low, mid, high] = ["p10", "p50", "p90"].map((name) => brief(quantiles[name] - now_s));
-  if (quantiles.p90 <= now_s) return "now";
-  return low === high ? mid : `${mid} (${low} to ${high})`;
+  const { p10, p50, p90 } = quantiles || {};
+  if (!is_known(p10) || (!is_known(p50) && p10 <= now_s)) return "";
+  const ahead = (s) => (s <= now_s ? "now" : brief(s - now_s));
+  if (!is_known(p50)) return `${ahead(p10)} or later`;
+  const low = ahead(p10), high = is_known(p90) ? ahead(p90) : "later";
+  return low === high ? ahead(p50) : `${ahead(p50)} (${low} to ${high})`;
 }
 
 /// What waits for people, whose decision is not foreseen; "": it waits for the cluster.
@@ -117,6 +122,9 @@ export function action_text(action, whole = false) {
       return `${verb} ${call.job ? `job ${call.job}` : nodes}`;
   }
 }
+
+/// How far its log is, 0 to 1; null: not known.
+export const share_done = ({ step, of }) => (is_known(step) && step >= 0 && of > 0 ? Math.min(1, step / of) : null);
 
 /// The facts' names in words.
 export const field_word = (name) => String(name).replaceAll("_", " ");

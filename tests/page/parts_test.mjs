@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the page says of made documents, without a browser: node parts_test.mjs. Of the document object
+// model there is as much as the views need to be built once.
+import assert from "node:assert/strict";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+globalThis.Node = class {
+  constructor(name, text) {
+    Object.assign(this, { nodeType: text === undefined ? 1 : 3, nodeName: name, data: text, childNodes: [], attributes: {},
+      style: { setProperty: (key, value) => { this.attributes[key] = value; } } });
+  }
+  get firstChild() { return this.childNodes[0] ?? null; }
+  get textContent() { return this.data ?? this.childNodes.map((each) => each.textContent).join(""); }
+  append(...all) { this.childNodes.push(...all); }
+  insertBefore(child, at) { this.childNodes.splice(at ? this.childNodes.indexOf(at) : this.childNodes.length, 0, child); }
+  setAttribute(name, value) { this.attributes[name] = value; }
+  getAttribute(name) { return this.attributes[name] ?? null; }
+  contains() { return false; }
+  querySelectorAll() { return []; }
+  /// All below with this class.
+  of_class(name) {
+    return this.childNodes.flatMap((each) => [...(each.attributes.class === name ? [each] : []), ...each.of_class(name)]);
+  }
+};
+globalThis.document = { baseURI: "http://page.invalid/", activeElement: null, documentElement: new Node("html"),
+  createElement: (name) => new Node(name), createElementNS: (_, name) => new Node(name), createTextNode: (text) => new Node("#text", text) };
+process.env.TZ = "Europe/Berlin";
+
+const folder = mkdtempSync(join(tmpdir(), "page-"));
+process.on("exit", () => rmSync(folder, { recursive: true }));
+cpSync(new URL("../../src/page/files", import.meta.url), folder, { recursive: true });
+writeFileSync(join(folder, "package.json"), '{"type": "module"}');
+const load = (name) => import(pathToFileURL(join(folder, `${name}.js`)));
+const [words, plot, parts] =
+  await Promise.all(["words", "plot", "job_parts"].map(load));
+
+const now_s = 1_600_000_000;
+const quantiles = (...after) => Object.fromEntries(["p10", "p50", "p90"].map((name, i) => [name, after[i] === null ? null : now_s + after[i]]));
+const tests = {
+  "a quantile that is absent is not compared"() {
+    const text = (...after) => words.expected(quantiles(...after), now_s);
+    assert.equal(words.expected(null, now_s), "");
+    assert.equal(text(null, null, null), "");
+    assert.equal(text(0, null, null), "");
+    assert.equal(text(7200, null, null), "2 h or later");
+    assert.equal(text(0, 7200, null), "2 h (now to later)");
+    assert.equal(text(600, 1200, 7200), "20 min (10 min to 2 h)");
+    assert.equal(text(-60, 0, 3600), "now (now to 1 h)");
+    assert.equal(text(-60, -50, 0), "now");
+  },
+  "a job whose forecast lies beyond the horizon starts at no time that is known"() {
+    const unknown = quantiles(null, null, null), job = { state: "pending", eta: { start_s: unknown, end_s: unknown, as_of_s: now_s, samples: 20 } };
+    const text = parts.expectation(job, now_s).textContent;
+    assert.match(text, /Startnot known---Endnot known---/);
+    assert.doesNotMatch(text, /\bnow\b|1970/);
+    const line = plot.time_line(job, now_s, plot.horizon_of([job], now_s));
+    for (const name of ["range start", "range end", "mid start", "mid end"]) assert.equal(line.of_class(name).length, 0);
+    assert.equal(line.of_class("runs")[0].attributes.left, "100.00%");
+  },
+  "a step that is not known is no share"() {
+    assert.equal(words.share_done({ step: null, of: 100 }), null);
+    assert.equal(words.share_done({ step: 50, of: 100 }), 0.5);
+    assert.equal(parts.progress({ progress: { step: null, of: 100 } }).textContent, "How far and how fast");
+  },
+};
+for (const [name, test] of Object.entries(tests)) {
+  try {
+    test();
+  } catch (error) {
+    console.error(`FAILED: ${name}\n${error.message}`);
+    process.exitCode = 1;
+  }
+}
+console.log(`${Object.keys(tests).length} tests`);
