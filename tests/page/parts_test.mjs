@@ -34,11 +34,16 @@ process.on("exit", () => rmSync(folder, { recursive: true }));
 cpSync(new URL("../../src/page/files", import.meta.url), folder, { recursive: true });
 writeFileSync(join(folder, "package.json"), '{"type": "module"}');
 const load = (name) => import(pathToFileURL(join(folder, `${name}.js`)));
-const [words, plot, parts] =
-  await Promise.all(["words", "plot", "job_parts"].map(load));
+const [words, plot, parts, { store }, { view: cluster }] =
+  await Promise.all(["words", "plot", "job_parts", "store", "cluster"].map(load));
 
 const now_s = 1_600_000_000;
 const quantiles = (...after) => Object.fromEntries(["p10", "p50", "p90"].map((name, i) => [name, after[i] === null ? null : now_s + after[i]]));
+const text_of = (view) => {
+  const root = new Node("main");
+  view.open(root, {});
+  return root.textContent;
+};
 const tests = {
   "a quantile that is absent is not compared"() {
     const text = (...after) => words.expected(quantiles(...after), now_s);
@@ -64,6 +69,40 @@ const tests = {
     assert.equal(words.share_done({ step: null, of: 100 }), null);
     assert.equal(words.share_done({ step: 50, of: 100 }), 0.5);
     assert.equal(parts.progress({ progress: { step: null, of: 100 } }).textContent, "How far and how fast");
+  },
+  "of few starts no share is told"() {
+    const text = (inside) => parts.expectation({ state: "running", eta: { end_s: quantiles(1, 2, 3) } }, now_s, { before: 1, inside, after: 1 }).textContent;
+    assert.doesNotMatch(text(1), /lay between/);
+    assert.doesNotMatch(text(27), /lay between/);
+    assert.match(text(28), /Of 30 starts that this daemon has seen 93 % lay between/);
+  },
+  "advice that comes from nowhere has no source"() {
+    assert.doesNotMatch(parts.past({ state: "pending", advice: { source: "none", held_s: null } }, now_s).textContent, /none/);
+  },
+  "what is not seen is not said to be well"() {
+    const node = { name: "a01", partition: "p", gpus: 8, held: 0, state: "up", reason: "", suspect: null, jobs: [] };
+    const see = (change) => {
+      store.cluster = { nodes: [node], queue: { pending: 0, running: 0 }, now_s, trouble: null, caller: { user: "root", role: "operator" }, ...change };
+      return text_of(cluster);
+    };
+    store.link = "live";
+    assert.match(see({}), /Nothing: all nodes are up, no job is slow or hung/);
+    assert.match(see({ trouble: "no answer" }), /Not known: the cluster is not seen/);
+    assert.match(see({ nodes: [] }), /Not known: the cluster is not seen/);
+    store.jobs.set("1", { id: "1", state: "running", user: "ann", health: null });
+    assert.match(see({}), /All nodes are up. Whether jobs are slow or hung is not known/);
+    store.link = "lost";
+    assert.match(see({}), /Not known: the cluster is not seen/);
+    store.jobs.clear();
+  },
+  "a decision that expired needs attention until it is planned anew"() {
+    const action = (id, state) => ({ id, kind: "drain_node", state, call: { nodes: [{ node: "a01", gpus: [] }] }, why: ["4 ECC errors"], steps: [{ when_s: now_s - 3600, by: "schedmate" }] });
+    store.link = "live";
+    store.actions.set(8, action(8, "expired"));
+    assert.match(text_of(cluster), /Needs attentionDrain a01 expired nobody decided in time: 4 ECC errors/);
+    store.actions.set(9, action(9, "waiting"));
+    assert.doesNotMatch(text_of(cluster), /expired/);
+    store.actions.clear();
   },
 };
 for (const [name, test] of Object.entries(tests)) {

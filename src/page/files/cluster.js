@@ -192,18 +192,40 @@ function node_panel(node) {
     node.held > new Set(node.jobs.flatMap((job) => job.gpus)).size && h("p", { class: "soft" }, "Jobs of others are counted, not named."));
 }
 
-function attention(nodes) {
+const on_nodes = new Set(["drain_node", "undrain_node", "test_nodes", "requeue_excluding"]);
+/// Decisions about bad nodes that nobody has made in time, within a day, and that were not planned anew.
+function undecided(now_s) {
+  const newest = new Map();
+  for (const action of [...store.actions.values()].filter((each) => on_nodes.has(each.kind)).sort((a, b) => a.id - b.id))
+    newest.set(words.action_text(action, true), action);
+  return [...newest.values()].filter((each) => each.state === "expired" && each.steps.at(-1).when_s > now_s - 86400).reverse();
+}
+
+/// What stands where nothing is found to need attention.
+function all_well(nodes) {
+  if (store.link === "lost" || store.cluster.trouble || nodes.length === 0) return "Not known: the cluster is not seen now.";
+  const running = [...store.jobs.values()].filter((job) => job.state === "running");
+  if (running.length > 0 && running.every((job) => !job.health)) return "All nodes are up. Whether jobs are slow or hung is not known.";
+  return "Nothing: all nodes are up, no job is slow or hung.";
+}
+
+function attention(nodes, now_s) {
   const ill = nodes.filter((node) => state_of(node) !== "up");
   const jobs = [...store.jobs.values()].filter((job) => job.state === "running" && health_colour[job.health]);
+  const expired = undecided(now_s);
   const most = 8;
+  const hidden = [ill, jobs, expired].reduce((sum, each) => sum + Math.max(0, each.length - most), 0);
   return h("section", { class: "panel", "data-key": "attention" }, h("h2", {}, "Needs attention"),
-    ill.length + jobs.length === 0 ? h("p", { class: "soft" }, "Nothing: all nodes are up, no job is slow or hung.") :
-      h("ul", { class: "plain" }, ill.slice(0, most).map((node) => h("li", { "data-key": `node ${node.name}` },
+    ill.length + jobs.length + expired.length === 0 ? h("p", { class: "soft" }, all_well(nodes)) :
+      h("ul", { class: "plain" }, expired.slice(0, most).map((action) => h("li", { "data-key": `action ${action.id}` },
+        h("a", { href: `#/actions/${action.id}` }, words.action_text(action)), " ", h("span", { class: "word slow" }, "expired"), " ",
+        h("span", { class: "soft" }, "nobody decided in time", action.why?.length > 0 && `: ${action.why[0]}`))),
+      ill.slice(0, most).map((node) => h("li", { "data-key": `node ${node.name}` },
         h("button", { type: "button", class: "as-link", onclick: () => choose(node.name) }, node.name), " ",
         h("span", { class: `word ${state_of(node)}` }, state_of(node)), " ", h("span", { class: "soft" }, node.suspect?.why || node.reason))),
       jobs.slice(0, most).map((job) => h("li", { "data-key": `job ${job.id}` }, job_link(job.id), " ", h("span", { class: `word ${job.health}` }, job.health),
         " ", h("span", { class: "soft" }, job.user, job.verdict ? `: ${words.value_text(job.verdict)}` : ""))),
-      ill.length + jobs.length > 2 * most && h("li", { class: "soft" }, `and ${ill.length + jobs.length - 2 * most} more`)));
+      hidden > 0 && h("li", { class: "soft" }, `and ${hidden} more`)));
 }
 
 function queue(now_s) {
@@ -291,7 +313,7 @@ function render() {
       h("div", { "data-key": "left" }, h("section", { class: "map-section" }, h("h2", { class: "visually-hidden" }, "Map of nodes and GPUs"), legend(users, nodes),
         h("div", { class: "map", onkeydown: move }, pools(nodes, colour)),
         nodes.length === 0 && h("p", { class: "soft" }, "The cluster has shown no nodes.")), history()),
-      h("div", { class: "side", "data-key": "side" }, node && node_panel(node), attention(nodes), queue(now_s), deeds(now_s))));
+      h("div", { class: "side", "data-key": "side" }, node && node_panel(node), attention(nodes, now_s), queue(now_s), deeds(now_s))));
 }
 
 export const view = {

@@ -15,10 +15,10 @@ const evidence = ({ file, line, text, role, count }) => h("li", { class: role ||
   h("code", {}, String(text ?? "")), count > 1 && h("span", { class: "soft" }, ` x ${words.count(count)}`));
 
 // --- when -------------------------------------------------------------------------------------
-/// How often first expectations have held so far, on this cluster.
+/// How often first expectations have held so far, on this cluster; of few no share is told.
 function hits_text({ before = 0, inside = 0, after = 0 } = {}) {
-  const all = before + inside + after;
-  return all > 0 ? ` Of ${words.plural(all, "start")} that this daemon has seen ${words.percent(inside / all)} lay between what was first told.` : "";
+  const all = before + inside + after, least = 30;
+  return all >= least ? ` Of ${words.plural(all, "start")} that this daemon has seen ${words.percent(inside / all)} lay between what was first told.` : "";
 }
 
 export function expectation(job, now_s, hits) {
@@ -89,7 +89,7 @@ export function past(job, now_s) {
   if (!advice) return null;
   const runs = list_of(advice.neighbours);
   const elapsed = job.started_s ? (job.ended_s ?? now_s) - job.started_s : null;
-  const parts = [["Taken from", advice.source && words.field_word(advice.source)], ["Ends early", Number.isFinite(advice.early_end) && `${words.percent(advice.early_end)} of such runs fail or are cancelled`],
+  const parts = [["Taken from", advice.source && advice.source !== "none" && words.field_word(advice.source)], ["Ends early", Number.isFinite(advice.early_end) && `${words.percent(advice.early_end)} of such runs fail or are cancelled`],
     ["Ask for", advice.time_limit?.slurm && `--time ${advice.time_limit.slurm}`],
     ["Past runs", advice.runs_by_state && Object.entries(advice.runs_by_state).map(([state, count]) => `${words.count(count)} ${words.state_word(state)}`).join(", ")],
     ["Of other users", advice.neighbours_of_others > 0 && words.plural(advice.neighbours_of_others, "past run")]];
