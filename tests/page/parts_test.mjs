@@ -79,6 +79,13 @@ const tests = {
   "advice that comes from nowhere has no source"() {
     assert.doesNotMatch(parts.past({ state: "pending", advice: { source: "none", held_s: null } }, now_s).textContent, /none/);
   },
+  "a job that failed says how, with its log or without"() {
+    const failed = { state: "failed", diagnosis: null, exit_code: 3, exit_signal: 0 };
+    assert.match(parts.diagnosis(failed).textContent, /failed, exit code 3: nothing more is known/);
+    assert.match(parts.diagnosis({ ...failed, exit_signal: 9 }).textContent, /signal 9/);
+    assert.match(parts.diagnosis({ ...failed, exit_code: null, exit_signal: null }).textContent, /failed: nothing more is known/);
+    for (const state of ["running", "completed", "cancelled"]) assert.equal(parts.diagnosis({ ...failed, state }), null);
+  },
   "what is not seen is not said to be well"() {
     const node = { name: "a01", partition: "p", gpus: 8, held: 0, state: "up", reason: "", suspect: null, jobs: [] };
     const see = (change) => {

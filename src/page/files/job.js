@@ -68,7 +68,7 @@ function head(now_s) {
   const may_cancel = !words.is_over(job) && (caller.role === "operator" || (caller.role === "owner" && job.user === caller.user));
   const time = (name, s) => s && [name, h("time", { datetime: words.iso(s), title: words.exactly(s) }, words.instant(s, now_s))];
   const facts = [["User", job.user], job.partition && ["Partition", job.partition], ["GPUs", job.gpus], time("Submitted", job.submitted_s), time("Started", job.started_s), time("Ended", job.ended_s),
-    job.started_s && [job.ended_s ? "Ran for" : "Runs for", words.duration((job.ended_s ?? now_s) - job.started_s)], job.nodes?.length > 0 && ["On", words.nodes_text(job.nodes)], job.restarts > 0 && ["Restarts", job.restarts]];
+    job.started_s && [job.ended_s ? "Ran for" : "Runs for", words.duration((job.ended_s ?? now_s) - job.started_s)], job.nodes?.length > 0 && ["On", words.nodes_text(job.nodes)], job.restarts > 0 && ["Restarts", job.restarts], words.exit_text(job) && ["Its script", words.exit_text(job)]];
   return [h("div", { class: "title" }, h("h1", {}, job.name || `Job ${job.id}`, job.name && h("small", {}, ` ${job.id}`)), h("span", { class: `word large ${job.state}` }, words.state_word(job.state)),
     words.ill_word(job) && h("span", { class: `word large ${job.health}` }, job.health), job.held && h("span", { class: "word large" }, "held"),
     may_cancel && h("button", { type: "button", onclick: cancel }, "Cancel the job")),

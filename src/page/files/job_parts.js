@@ -120,7 +120,10 @@ const recommendations = { restart_same: "Restart it where it was", restart_elsew
 
 export function diagnosis(job) {
   const told = job.diagnosis;
-  if (!told) return null;
+  if (!told) {
+    if (!words.is_over(job) || job.state === "completed" || job.state === "cancelled") return null;
+    return section("diagnosis", "Why it ended", h("p", {}, h("b", {}, [words.state_word(job.state), words.exit_text(job)].filter(Boolean).join(", ")), ": nothing more is known, its log has not been read"));
+  }
   const lines = list_of(told.evidence), of_role = (role) => lines.filter((each) => (each.role || "cause") === role);
   const group = (title, role) => of_role(role).length > 0 && [h("h3", {}, title), h("ul", { class: "lines" }, of_role(role).map(evidence))];
   const witness = ({ name, asked, agrees, says, events }) => h("tr", {}, h("th", { scope: "row", class: "text" }, name),

@@ -123,6 +123,9 @@ export function action_text(action, whole = false) {
   }
 }
 
+/// How its script ended: "exit code 1", "signal 9"; "": well, or the cluster does not tell.
+export const exit_text = ({ exit_code, exit_signal }) => (exit_signal > 0 ? `signal ${exit_signal}` : is_known(exit_code) && exit_code !== 0 ? `exit code ${exit_code}` : "");
+
 /// How far its log is, 0 to 1; null: not known.
 export const share_done = ({ step, of }) => (is_known(step) && step >= 0 && of > 0 ? Math.min(1, step / of) : null);
 
