@@ -34,8 +34,8 @@ process.on("exit", () => rmSync(folder, { recursive: true }));
 cpSync(new URL("../../src/page/files", import.meta.url), folder, { recursive: true });
 writeFileSync(join(folder, "package.json"), '{"type": "module"}');
 const load = (name) => import(pathToFileURL(join(folder, `${name}.js`)));
-const [words, plot, parts, { store }, { view: cluster }] =
-  await Promise.all(["words", "plot", "job_parts", "store", "cluster"].map(load));
+const [words, plot, parts, { store }, { view: cluster }, { action_row }] =
+  await Promise.all(["words", "plot", "job_parts", "store", "cluster", "actions"].map(load));
 
 const now_s = 1_600_000_000;
 const quantiles = (...after) => Object.fromEntries(["p10", "p50", "p90"].map((name, i) => [name, after[i] === null ? null : now_s + after[i]]));
@@ -110,6 +110,12 @@ const tests = {
     store.actions.set(9, action(9, "waiting"));
     assert.doesNotMatch(text_of(cluster), /expired/);
     store.actions.clear();
+  },
+  "what a person asked for is by that person"() {
+    const by = (...all) => action_row({ id: 1, kind: "submit", state: "verified", call: { user: "ann" }, steps: all.map((each) => ({ by: each, when_s: now_s })) }).childNodes.at(-1).textContent;
+    assert.equal(by("ann (uid 1000)", "schedmate", "schedmate"), "ann (uid 1000)");
+    assert.equal(by("schedmate", "root (uid 0)", "schedmate"), "root (uid 0)");
+    assert.equal(by("schedmate", "schedmate"), "schedmate");
   },
 };
 for (const [name, test] of Object.entries(tests)) {

@@ -39,6 +39,8 @@ async function post(path, done) {
 // --- rows -------------------------------------------------------------------------------------
 const when_of = (action) => action.steps?.[0]?.when_s ?? 0;
 const last_of = (action) => action.steps?.at(-1) || {};
+/// Whoever asked for it or decided it last; SchedMate itself, where no person did.
+const decided_by = (action) => (action.steps?.findLast(({ by }) => by && by !== "schedmate") ?? last_of(action)).by || "";
 const tones = { verified: "completed", undone: "cancelled", waiting: "slow", failed: "failed", ambiguous: "hung", intended: "running", called: "running", approved: "running" };
 
 export const action_head = () => h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "text" }, "No."), h("th", { scope: "col", class: "text" }, "When"),
@@ -59,7 +61,7 @@ export function action_row(action) {
     h("td", { class: "text what" }, words.action_text(action), action.undoes > 0 && h("span", { class: "soft" }, ` (undoes ${action.undoes})`)),
     h("td", { class: "text" }, h("span", { class: `word ${tones[action.state] || ""}` }, action.state), buttons(action)),
     h("td", { class: why[0] || last.note ? "text wrap reasons" : "text" }, why[0] || last.note || "", why.length > 1 && h("span", { class: "soft" }, ` and ${words.plural(why.length - 1, "more reason")}`)),
-    h("td", { class: "text" }, last.by || ""));
+    h("td", { class: "text" }, decided_by(action)));
 }
 
 function detail(action) {
