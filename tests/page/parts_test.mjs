@@ -34,8 +34,8 @@ process.on("exit", () => rmSync(folder, { recursive: true }));
 cpSync(new URL("../../src/page/files", import.meta.url), folder, { recursive: true });
 writeFileSync(join(folder, "package.json"), '{"type": "module"}');
 const load = (name) => import(pathToFileURL(join(folder, `${name}.js`)));
-const [words, plot, parts, { store }, { view: cluster }, { action_row }] =
-  await Promise.all(["words", "plot", "job_parts", "store", "cluster", "actions"].map(load));
+const [words, plot, parts, { store }, { view: cluster }, { view: ledger }, { action_row }] =
+  await Promise.all(["words", "plot", "job_parts", "store", "cluster", "ledger", "actions"].map(load));
 
 const now_s = 1_600_000_000;
 const quantiles = (...after) => Object.fromEntries(["p10", "p50", "p90"].map((name, i) => [name, after[i] === null ? null : now_s + after[i]]));
@@ -116,6 +116,14 @@ const tests = {
     assert.equal(by("ann (uid 1000)", "schedmate", "schedmate"), "ann (uid 1000)");
     assert.equal(by("schedmate", "root (uid 0)", "schedmate"), "root (uid 0)");
     assert.equal(by("schedmate", "schedmate"), "schedmate");
+  },
+  "the ledger says when the daemon is gone"() {
+    store.ledger = null;
+    assert.match(text_of(ledger), /Reading/);
+    store.link = "lost";
+    assert.match(text_of(ledger), /The daemon does not answer/);
+    store.problems.set("ledger", { status: 0, text: "the daemon did not answer in time" });
+    assert.match(text_of(ledger), /did not answer in time/);
   },
 };
 for (const [name, test] of Object.entries(tests)) {

@@ -91,11 +91,11 @@ function breaker() {
 
 function chain() {
   if (!store.is_operator()) return null;
-  const all = store.audit, trouble = store.problems.get("audit");
+  const all = store.audit;
   const head = all?.at(-1);
   const whole = all?.every((each, i) => i === 0 || each.sequence === all[i - 1].sequence + 1);
   return h("section", { class: "panel", "data-key": "chain" }, h("h2", {}, "Audit chain"),
-    !all && h("p", { class: "soft" }, trouble ? trouble.text : "Reading..."),
+    !all && h("p", { class: "soft" }, store.reading("audit")),
     head && [h("p", {}, `${words.count(head.sequence)} entries`, whole ? "" : h("b", { class: "word failed" }, "; entries are missing between the last ones"), ". The last one's hash:"),
       h("p", {}, h("code", { class: "hash" }, head.hash)),
       h("p", { class: "soft" }, "Keep it elsewhere from time to time; ", h("code", {}, "schedmate audit --verify"), " walks the whole chain."),
@@ -138,7 +138,7 @@ function render() {
       waiting.length > 0 && h("section", { class: "panel alarm", "data-key": "waiting" }, h("h2", {}, store.is_operator() ? "Waiting for you" : "Waiting for an operator", h("small", {}, ` ${waiting.length}`)), table(waiting.slice(0, 50), "Actions that wait")),
       h("section", { "data-key": "all" }, h("div", { class: "list-head" }, h("h2", {}, "On record"), choice("state", "State", ["open", ...states], (each) => each), choice("kind", "Kind", kinds, words.kind_name),
         h("span", { class: "soft" }, fits.length > most ? `the newest ${most} of ${words.count(fits.length)}` : words.plural(fits.length, "action"))),
-      fits.length > 0 ? table(fits.slice(0, most), "All actions") : h("p", { class: "soft" }, store.actions_known ? "There is none." : "Reading..."))),
+      fits.length > 0 ? table(fits.slice(0, most), "All actions") : h("p", { class: "soft" }, store.actions_known ? "There is none." : store.reading("actions")))),
     h("div", { class: "side", "data-key": "side" }, chosen ? detail(chosen) : open_id > 0 && absent && h("section", { class: "panel", "data-key": "detail" }, h("h2", {}, `Action ${open_id}`, h("a", { href: "#/actions" }, "Close")), h("p", { class: "problem" }, absent.text)),
       breaker(), chain())));
 }

@@ -299,7 +299,7 @@ function history() {
 function render() {
   const cluster = store.cluster;
   if (!cluster) {
-    show(root, h("h1", {}, "Cluster"), h("p", { class: "soft" }, store.link === "refused" ? "" : "Reading the cluster..."));
+    show(root, h("h1", {}, "Cluster"), h("p", { class: "soft" }, store.link === "refused" ? "" : store.reading("cluster")));
     return;
   }
   const now_s = store.now_s();

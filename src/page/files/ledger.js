@@ -33,10 +33,9 @@ function days_figure(all) {
 }
 
 function render() {
-  const told = store.ledger, problem = store.problems.get("ledger");
+  const told = store.ledger;
   if (!told) {
-    const text = problem && problem.status !== 0 ? problem.text : "Reading...";
-    show(root, h("h1", {}, "Ledger"), h("p", { class: problem && problem.status !== 0 ? "problem" : "soft" }, text));
+    show(root, h("h1", {}, "Ledger"), h("p", { class: store.problems.has("ledger") ? "problem" : "soft" }, store.reading("ledger")));
     return;
   }
   const lost = told.lost || [], saved = told.saved || [];

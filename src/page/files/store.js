@@ -25,6 +25,8 @@ export const store = {
 };
 /// The cluster's clock, as far as anything has told of it; of a replay it is another than ours.
 store.now_s = () => Math.max(store.cluster?.now_s ?? 0, store.latest_s) || Date.now() / 1000;
+/// What stands where something has not been read yet.
+store.reading = (name) => store.problems.get(name)?.text ?? (store.link === "lost" ? "The daemon does not answer." : "Reading...");
 store.caller = () => store.cluster?.caller || { user: "", role: "" };
 store.is_operator = () => store.caller().role === "operator";
 
