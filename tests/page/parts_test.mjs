@@ -125,6 +125,10 @@ const tests = {
     store.problems.set("ledger", { status: 0, text: "the daemon did not answer in time" });
     assert.match(text_of(ledger), /did not answer in time/);
   },
+  "times name their zone"() {
+    assert.match(words.zone(now_s), /^(CEST|GMT\+2)$/);
+    assert.match(words.exactly(now_s), /14:26:40 (CEST|GMT\+2) \(2020-09-13T12:26:40Z\)$/);
+  },
 };
 for (const [name, test] of Object.entries(tests)) {
   try {

@@ -25,7 +25,7 @@ function days_figure(all) {
   const at = days.map((each) => Date.parse(each.day) / 1000);
   const date = (s) => words.iso(s).slice(0, 10);
   const line = (name) => days.map((each) => each[name] ?? null);
-  const common = { across: "Day", x: date, ticks: (all) => all.map((s) => date(s).slice(5)), incrs: [86400, 2 * 86400, 7 * 86400, 30 * 86400] };
+  const common = { across: "Day (UTC)", x: date, ticks: (all) => all.map((s) => date(s).slice(5)), incrs: [86400, 2 * 86400, 7 * 86400, 30 * 86400] };
   return h("div", { class: "figures-row", "data-key": "days" }, figure({ ...common, key: "used", title: "GPU-hours used a day", says: `GPU-hours used a day over ${days.length} days`,
     data: [at, line("used_gpu_h")], lines: [{ label: "used", colour: "--s0", fill: "--s0-fill", text: hours }] }),
   figure({ ...common, key: "lost", title: "Lost, idle and saved a day", says: `GPU-hours lost, idle and saved a day over ${days.length} days`,

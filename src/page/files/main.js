@@ -59,7 +59,7 @@ function top() {
   const { cluster: told, link } = store;
   by_id("cluster-name").textContent = told?.name ?? "";
   const now_s = told && store.now_s();
-  by_id("clock").textContent = now_s ? words.instant(now_s, 0) : "";
+  by_id("clock").textContent = now_s ? `${words.instant(now_s, 0)} ${words.zone(now_s)}` : "";
   by_id("clock").title = now_s ? `The cluster's clock: ${words.exactly(now_s)}` : "";
   const line = by_id("link");
   if (line.textContent !== link_words[link]) line.textContent = link_words[link];

@@ -32,7 +32,7 @@ const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-dig
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const day = { format: (at) => `${at.getDate()} ${months[at.getMonth()]}` };
 const year = { format: (at) => String(at.getFullYear()) };
-const full = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+const full = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "long" });
 
 /// "14:05" of today, "3 Sep 14:05" of this year.
 export function instant(at_s, now_s) {
@@ -42,6 +42,10 @@ export function instant(at_s, now_s) {
   const text = `${day.format(at)} ${clock.format(at)}`;
   return year.format(at) === year.format(now) ? text : `${text.replace(/ (?=\d\d:)/, ` ${year.format(at)} `)}`;
 }
+const zone_name = new Intl.DateTimeFormat("en-GB", { timeZoneName: "short" });
+/// "UTC", "CET": in which all times stand.
+export const zone = (at_s) => zone_name.formatToParts(new Date(at_s * 1000)).find(({ type }) => type === "timeZoneName")?.value ?? "";
+
 /// Of the marks on an axis: the day where it begins, the time else.
 export const axis_times = (all) => all.map((s, i) => {
   const at = new Date(s * 1000);
