@@ -115,16 +115,15 @@ tl::unexpected<Error> no_answer(const ForeignPath& path) {
                           std::chrono::duration<double>(path.access.budget.answer).count()));
 }
 
-/// The number of a descriptor that the path names, when it names one of this process.
-std::optional<int> held_number(const std::string& path) {
-  if (path == "-" || path == "/dev/stdin") return STDIN_FILENO;
+}  // namespace
+
+std::optional<int> held_number(const std::string& name) {
+  if (name == "-" || name == "/dev/stdin") return STDIN_FILENO;
   for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"})
-    if (path.starts_with(folder))
-      return parse_number<int>(std::string_view(path).substr(folder.size()));
+    if (name.starts_with(folder))
+      return parse_number<int>(std::string_view(name).substr(folder.size()));
   return std::nullopt;
 }
-
-}  // namespace
 
 struct ForeignFile::Inside {
   ForeignPath path;

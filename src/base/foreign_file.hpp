@@ -21,6 +21,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <schedmate/file_access.hpp>
 #include <schedmate/result.hpp>
 #include <span>
@@ -65,6 +66,10 @@ class ForeignFile {
   explicit ForeignFile(std::unique_ptr<Inside> inside);
   std::unique_ptr<Inside> inside_;
 };
+
+/// Of the descriptor of this process that a name stands for: "-", /dev/stdin, /dev/fd/N. What
+/// others have named, such as a job's log, must be no such name.
+[[nodiscard]] std::optional<int> held_number(const std::string& name);
 
 /// Gives up the rights of root for those of `who`, for good; nothing for an empty identity. In a
 /// child only. Errors: refused.

@@ -24,7 +24,8 @@ std::string log_path_of(const slurm::QueuedJob& job) {
   known.record.name = job.name;
   known.record.root = job.workdir;
   if (!job.held.empty()) known.attempts.emplace_back().nodes = job.held.front().name;
-  return slurm::log_by_pattern(job.log, known);
+  std::string path = slurm::log_by_pattern(job.log, known);
+  return held_number(path) ? std::string() : path;
 }
 
 struct LogOfRun {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error_document.hpp"
+#include "base/foreign_file.hpp"
 #include "base/json_reader.hpp"
 #include "base/text.hpp"
 #include "base/whole_number.hpp"
@@ -43,6 +44,13 @@ Result<void> read_path(const Document& value, std::string_view name, std::string
   return {};
 }
 
+/// What a descriptor of the child holds is the request itself.
+Result<void> read_log(const Document& value, std::string_view name, std::string& out) {
+  if (auto done = read_path(value, name, out); !done) return done;
+  if (held_number(out)) return wrong(name, out + " is a pipe of a process, no file");
+  return {};
+}
+
 Result<std::int64_t> read_whole(const Document& value, std::string_view name, std::int64_t most) {
   const std::int64_t number = whole_number(value).value_or(-1);
   if (number < 0 || number > most)
@@ -54,7 +62,7 @@ Result<void> read_logs(const Document& value, std::vector<std::string>& logs) {
   if (!value.is_array() || value.empty() || value.size() > most_logs)
     return wrong("logs", fmt::format("must be a list of 1 to {} paths", most_logs));
   for (const Document& each : value)
-    if (auto done = read_path(each, "logs", logs.emplace_back()); !done) return done;
+    if (auto done = read_log(each, "logs", logs.emplace_back()); !done) return done;
   return {};
 }
 
@@ -99,7 +107,7 @@ Result<void> take_dir(const Document& value, std::string_view name, Request& req
   return read_path(value, name, request.dir);
 }
 Result<void> take_log(const Document& value, std::string_view name, Request& request) {
-  return read_path(value, name, request.logs.emplace_back());
+  return read_log(value, name, request.logs.emplace_back());
 }
 Result<void> take_logs(const Document& value, std::string_view /*name*/, Request& request) {
   return read_logs(value, request.logs);

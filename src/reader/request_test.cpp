@@ -2,6 +2,7 @@
 #include "reader/request.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
@@ -12,7 +13,7 @@ namespace {
 
 using testing::need;
 
-std::string why_not(What what, const char* members) {
+std::string why_not(What what, const std::string& members) {
   const auto read = read_question(what, Document::parse(members));
   return read ? "" : read.error().message;
 }
@@ -48,6 +49,10 @@ TEST_CASE("a request reads as it was written") {
 TEST_CASE("what is wrong with a request is said") {
   CHECK(why_not(What::tail, R"({"log": "a.log"})").contains("log: must be an absolute path"));
   CHECK(why_not(What::tail, R"({"log": "-"})").contains("absolute"));
+  for (const char* name : {"/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}) {
+    CHECK(why_not(What::tail, fmt::format(R"({{"log": "{}"}})", name)).contains("no file"));
+    CHECK(why_not(What::track, fmt::format(R"({{"logs": ["/a", "{}"]}})", name)) != "");
+  }
   CHECK(why_not(What::tail, R"({"log": "/a", "line": 3})").contains("nearest: lines"));
   CHECK(why_not(What::tail, R"({"log": "/a", "lines": 10001})").contains("from 0 to 10000"));
   CHECK(why_not(What::tail, R"({"log": "/a", "lines": -1})").contains("whole number"));

@@ -20,40 +20,12 @@ namespace {
 
 constexpr std::size_t piece_bytes = std::size_t{1} << 16U;
 
-/// The descriptor that a name stands for: -1 = none.
-int number_of(std::string_view name) {
-  if (name == "-" || name == "/dev/stdin") return STDIN_FILENO;
-  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
-    if (!name.starts_with(folder) || name.size() == folder.size()) continue;
-    name.remove_prefix(folder.size());
-    if (name.size() > 6 || name.find_first_not_of("0123456789") != std::string_view::npos)
-      return -1;
-    return std::stoi(std::string(name));
-  }
-  return -1;
-}
-
-/// A descriptor of its own for what is there already, or for a FIFO by its name; none for the rest.
+/// A descriptor of its own for what is there already; none for the rest.
 Result<Descriptor> open_pipe(const std::string& name) {
-  const int number = number_of(name);
+  const auto number = held_number(name);
+  if (!number) return Descriptor();
   struct stat status{};
-  if (number < 0) {
-    // A pipe is what cannot be opened as a file; and then its file system does answer.
-    const auto plain = ForeignFile::open(name);
-    if (plain || plain.error().code != ErrorCode::invalid) return Descriptor();
-    if (::stat(name.c_str(), &status) != 0 || !S_ISFIFO(status.st_mode)) return Descriptor();
-    Descriptor file(::open(name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
-    const bool own = file && ::fstat(file.number(), &status) == 0 && S_ISFIFO(status.st_mode) &&
-                     status.st_uid == ::geteuid();
-    if (!own)
-      return fail(
-          ErrorCode::invalid,
-          fmt::format("{}: is a pipe of another user, or behind a link; copy its content to "
-                      "a file first",
-                      name));
-    return file;
-  }
-  Descriptor file(::fcntl(number, F_DUPFD_CLOEXEC, 0));
+  Descriptor file(::fcntl(*number, F_DUPFD_CLOEXEC, 0));
   if (!file || ::fstat(file.number(), &status) != 0)
     return fail(ErrorCode::invalid,
                 fmt::format("{}: nothing is open there; pipe a log in, or give a file", name));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Inputs that come through a pipe: "-", /dev/stdin, /dev/fd/63 of a process substitution, a FIFO
-/// of the user's own. They are read once, within a budget, and held as a file without a name,
-/// because logs are read more than once.
+/// Inputs that come through a pipe: "-", /dev/stdin, /dev/fd/63 of a process substitution. They are
+/// read once, within a budget, and held as a file without a name, because logs are read more than
+/// once. A FIFO by its name is none: nobody may be there to write to it.
 
 #include <chrono>
 #include <schedmate/result.hpp>
@@ -24,8 +24,7 @@ struct HeldBudget {
 class HeldInput {
  public:
   /// A name that is no pipe stays as it is, whether there is such a file or not. Errors: invalid
-  /// (standard input is a terminal or is closed, a pipe of somebody else), unavailable (no room to
-  /// hold it).
+  /// (standard input is a terminal or is closed), unavailable (no room to hold it).
   static Result<HeldInput> open(const std::string& name, const HeldBudget& budget = {});
 
   [[nodiscard]] const std::string& name() const { return name_; }

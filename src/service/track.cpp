@@ -88,7 +88,11 @@ Result<void> follow(const settings::Session& session, const FollowRequest& reque
   if (!files) return tl::unexpected(files.error());
   // It may come to be later, but rights do not.
   const auto opened = ForeignFile::open({request.log, files->access});
-  if (!opened && opened.error().code == ErrorCode::refused) return tl::unexpected(opened.error());
+  const bool may_come = !opened && (opened.error().code == ErrorCode::not_found ||
+                                    opened.error().code == ErrorCode::timeout);
+  if (!opened && !may_come) return tl::unexpected(opened.error());
+  if (opened && opened->is_pipe())
+    return fail(ErrorCode::invalid, request.log + ": is a pipe, to which nothing can be added");
   Tracking asked{*std::move(models), {}, *least};
   auto follower = ProgressFollower::open(request.log, options_of(session, asked, *files));
   if (!follower) return tl::unexpected(follower.error());

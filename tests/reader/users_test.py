@@ -143,7 +143,9 @@ def whose_rights(program, home):
                    and "Permission denied" in json.dumps(answer))
     os.mkfifo(home.folder / "ann/fifo.log")
     os.chown(home.folder / "ann/fifo.log", ANN, ANN)
-    expect("a FIFO is no log", asker.error(ANN, "tail", log=str(home.folder / "ann/fifo.log"))["code"] == "invalid")
+    for what in ("tail", "track", "diagnose", "failure"):
+        for name in (str(home.folder / "ann/fifo.log"), "/dev/stdin", "/dev/fd/0"):
+            expect(f"{name} is no log to {what}", asker.error(ANN, what, log=name)["code"] == "invalid")
     expect("a device is none", asker.error(ANN, "tail", log="/dev/zero")["code"] == "invalid")
     for_all = home.own(home.folder / "all.log", ANN, 0o644, LOG)  # it is not the file that refuses
     expect("a log that is readable for all", "result" in asker.ask(BOB, "tail", log=for_all))
