@@ -50,7 +50,7 @@ Command jobs_command(const Parser& parser) {
                                "jobs to show, 0 = all; default: 20; with --json: of a page")
                    ->type_name("N"));
   command.add_option("--cursor", flags->cursor, "with --json: `next` of the page before")
-      ->type_name("ID");
+      ->type_name("NEXT");
   add_daemon(command, flags->which);
   command.footer("Examples:\n  schedmate jobs --state running\n  schedmate jobs --user ann --json");
   return {[flags](const CommandCall& call) { return print_jobs(call, *flags); }};

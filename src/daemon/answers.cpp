@@ -63,6 +63,11 @@ std::optional<http::Reply> wrong_number(const http::Request& request) {
   return std::nullopt;
 }
 
+http::Reply wrong_cursor() {
+  return http::error_reply(
+      Error{ErrorCode::invalid, "query parameter cursor: `next` of the page before is expected"});
+}
+
 http::Reply answer_to(const http::Request& request, const State& state,
                       const std::shared_ptr<http::EventLog>& events) {
   if (auto wrong = wrong_number(request)) return std::move(*wrong);

@@ -78,9 +78,7 @@ http::Reply actions_reply(const http::Request& request, const SeenActions& seen,
       .before = parse_number<std::int64_t>(cursor).value_or(0),
       .state = action_state_of(word)};
   if (!word.empty() && !wanted.state) return wrong_state(word);
-  if (!cursor.empty() && wanted.before < 1)
-    return http::error_reply(
-        Error{ErrorCode::invalid, "query parameter cursor: `next` of the page before is expected"});
+  if (!cursor.empty() && wanted.before < 1) return wrong_cursor();
   const std::size_t limit = limit_of(request, most_of_page);
   // Who sees few of them reads on, so far and no farther in one request.
   constexpr std::size_t most_hidden = 1000;

@@ -169,9 +169,12 @@ const std::string& JobTexts::of(const SeenJob& job, const live::Lives& lives) {
   return found->second;
 }
 
-/// The cursor is the id of the last job of the page before.
 http::Reply jobs_reply(const http::Request& request, const State& state) {
+  // Of a cursor; the id of the last job of the page before follows, which may have gone meanwhile.
+  constexpr std::string_view after = "after:";
   const std::string user = query(request, "user"), word = query(request, "state");
+  const std::string cursor = query(request, "cursor");
+  if (!cursor.empty() && !cursor.starts_with(after)) return wrong_cursor();
   const auto since = parse_number<std::int64_t>(query(request, "since"));
   if (auto wrong = wrong_job_state(word)) return std::move(*wrong);
   const std::size_t limit = limit_of(request);
@@ -182,15 +185,15 @@ http::Reply jobs_reply(const http::Request& request, const State& state) {
   Document next = nullptr;
   std::size_t count = 0;
   const auto& all = state.loop.jobs().all();
-  const std::string cursor = query(request, "cursor");
-  for (auto job = cursor.empty() ? all.begin() : all.upper_bound(cursor); job != all.end(); ++job) {
+  auto job = cursor.empty() ? all.begin() : all.upper_bound(cursor.substr(after.size()));
+  for (; job != all.end(); ++job) {
     const SeenJob& seen = job->second.seen;
     if (!request.caller.may_see_jobs_of(seen.user) || (!user.empty() && seen.user != user) ||
         (!word.empty() && state_word(seen) != word) ||
         (since && seconds_of(seen.submitted) < *since))
       continue;
     if (count == limit) {
-      next = last;
+      next = std::string(after) + last;
       break;
     }
     if (count++ > 0) list += ',';

@@ -19,6 +19,9 @@ namespace schedmate::daemon {
 /// A query name whose value is to be a whole number and is none; nothing where all are.
 [[nodiscard]] std::optional<http::Reply> wrong_number(const http::Request& request);
 
+/// Of a cursor that no page gave.
+[[nodiscard]] http::Reply wrong_cursor();
+
 /// "" where the request has no such name.
 [[nodiscard]] std::string query(const http::Request& request, std::string_view name);
 /// Of a page, at most `most`.

@@ -51,8 +51,10 @@ Document query_parameter(const Route& row, std::string_view name) {
   if (is_whole) schema["format"] = "int64";
   if (is_whole && name != "since")
     schema["minimum"] = name == "limit" ? 1 : 0;
-  else if (name == "cursor" && row.name == RouteName::actions)
-    schema["pattern"] = "^([1-9][0-9]{0,17})?$";
+  else if (name == "cursor")
+    schema["pattern"] = row.name == RouteName::actions
+                            ? "^([1-9][0-9]{0,17})?$"
+                            : "^(after:[^\\u0000-\\u001f\\u007f-\\u009f]*)?$";
   else if (name == "state")
     schema = reference(row.name == RouteName::jobs ? "job_state" : "action_state");
   else if (!is_whole)

@@ -273,6 +273,15 @@ TEST_CASE("a thousand steps wait for the disk once") {
   CHECK(disk.syncs() - before <= 3);  // one, and a checkpoint's two
 }
 
+TEST_CASE("what cannot be read is not said to lack room") {
+  testing::FaultyDisk disk(1);
+  REQUIRE(open_journal({.path = "/j", .instance = "a", .vfs = disk.vfs()})->append({}));
+  disk.faults.read_error = 1;
+  const auto unread = Journal::open({.path = "/j", .instance = "a", .vfs = disk.vfs()}, {});
+  REQUIRE_FALSE(unread.has_value());
+  CHECK_MESSAGE(unread.error().message.contains("look at the disk"), unread.error().message);
+}
+
 TEST_CASE("a full disk breaks the journal until it is opened again, and loses nothing") {
   testing::FaultyDisk disk(1);
   const auto journal = open_journal({.path = "/j", .instance = "a", .vfs = disk.vfs()});

@@ -28,6 +28,14 @@ ErrorCode code_of(int code) {
 }
 
 std::string_view remedy(int code) {
+  switch (code) {
+    case SQLITE_IOERR_READ:
+    case SQLITE_IOERR_SHORT_READ:
+    case SQLITE_IOERR_CORRUPTFS:
+      return "it cannot be read as it was written: look at the disk, or restore a backup";
+    default:
+      break;
+  }
   switch (code & 0xFF) {
     case SQLITE_CORRUPT:
       return "the file is damaged and was left unchanged: restore a backup, or move it away";

@@ -167,7 +167,7 @@ def forged(access, job):
 
 def lists(access, jobs):
     mine = [jobs["other"]]
-    for query in ("", f"?user={OWNER}", "?state=running", "?state=pending", "?state=failed", "?since=0", "?limit=1", f"?cursor={jobs['failed'][:-1]}", f"?user={OTHER}"):
+    for query in ("", f"?user={OWNER}", "?state=running", "?state=pending", "?state=failed", "?since=0", "?limit=1", f"?cursor=after:{jobs['failed'][:-1]}", f"?user={OTHER}"):
         for caller in [each for each in access.callers() if each in ("other", "viewer", "uid")]:
             listed = access.json(caller, "jobs" + query)["jobs"]
             expect(f"jobs{query} for {caller}: {listed}", {job["user"] for job in listed} <= {OTHER} and (caller != "viewer" or not listed))

@@ -23,7 +23,7 @@ def in_shadow(daemon, trace):
     paged = site.ask("GET", "/api/v1/actions?limit=1")[1]
     expect("newest first, in pages", paged["actions"][0]["id"] == paged["next"]
            and site.ask("GET", f"/api/v1/actions?limit=1&cursor={paged['next']}")[1]["actions"][0]["id"] == paged["next"] - 1)
-    for path in ("jobs?limit=-5", "jobs?limit=0", "actions?limit=0", "actions?cursor=abc", "actions?cursor=0", "audit?limit=-1"):
+    for path in ("jobs?limit=-5", "jobs?limit=0", "actions?limit=0", "actions?cursor=abc", "actions?cursor=0", "jobs?cursor=zzzz", "audit?limit=-1"):
         status, error = site.ask("GET", "/api/v1/" + path)
         expect(f"{path}: {error.get('message')}", status == 400 and path.split("?")[1].split("=")[0] in error["message"])
     step = newest[0]["steps"][0]

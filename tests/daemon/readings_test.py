@@ -98,6 +98,7 @@ def main(daemon, reader, trace):
     expect("viewers have no advice", asked_by(site, VIEWER, "POST", "/api/v1/advise", body)[0] == 403)
     status, headers, verdict = asked_by(site, OWNER, "POST", "/api/v1/diagnose", {"text": "CUDA error: out of memory\n"})
     expect("a diagnosis", status == 200 and verdict["schema"] == "schedmate.diagnosis.v1")
+    expect("whose witnesses speak of no flag", verdict["witness"] and not any("--" in each["says"] for each in verdict["witness"]))
     status, headers, error = asked_by(site, OWNER, "POST", "/api/v1/diagnose", {"log": "/etc/shadow"})
     expect(f"of root's file: {status}", status == 403)
 

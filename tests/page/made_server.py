@@ -113,7 +113,7 @@ class MadeServer:
         if self.token is None or request.headers.get("Authorization") == f"Bearer {self.token}":
             return True
         has = request.headers.get("Authorization")
-        self.error(request, 401, "this token is not known here, or was revoked" if has else "this route needs a token", "get a token from the operator (schedmate token add)")
+        self.error(request, 401, "this token is not known here, or was revoked" if has else "this route needs a token", "get a token from the operator (schedmate token add) and send it as Authorization: Bearer TOKEN")
         return False
 
     def answer(self, request, route, query):

@@ -327,6 +327,7 @@ def doors(browser):
     browser.run("document.getElementById('token').focus()")
     browser.keys("smt_" + "b" * 64, "ENTER")
     browser.has("not known here", 10, "#token-dialog")
+    expect("in words for a person", not browser.run("return document.getElementById('token-dialog').textContent.includes('Bearer')"))
     browser.run("document.getElementById('token').value = ''")
     browser.keys(server.token, "ENTER")
     browser.has("Needs attention")

@@ -36,7 +36,8 @@ async function problem_of(response) {
   } catch { /* not JSON: what the status says must do */ }
   const [message, mend] = plain[response.status] || [`the daemon answered ${response.status}`, ""];
   const word = (text, other) => (typeof text === "string" && text ? text : other);
-  return new Problem(response.status, word(told.message, message), word(told.mend, mend),
+  const told_mend = response.status === 401 ? "" : told.mend; // which is for programs
+  return new Problem(response.status, word(told.message, message), word(told_mend, mend),
     Math.min(60, Number(response.headers.get("Retry-After")) || 0));
 }
 

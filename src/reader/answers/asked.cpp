@@ -14,6 +14,16 @@
 #include "service/track.hpp"
 
 namespace schedmate::reader {
+namespace {
+
+/// What says how the command line takes a witness helps nobody here.
+Document without_flags(Document diagnosis) {
+  for (Document& witness : diagnosis["witness"])
+    if (witness["asked"] == false) witness["says"] = "was not asked";
+  return diagnosis;
+}
+
+}  // namespace
 
 service::JobRequest job_asked(const Request& request) {
   service::JobRequest job;
@@ -49,7 +59,7 @@ Result<Document> facts(const settings::Session& session, const Request& request)
 Result<Document> diagnose(const settings::Session& session, const Request& request) {
   service::DiagnoseRequest asked;
   asked.logs = request.logs;
-  return service::diagnose(session, asked).map(service::diagnose_document);
+  return service::diagnose(session, asked).map(service::diagnose_document).map(without_flags);
 }
 
 Document file_document(const struct stat& status) {
