@@ -337,17 +337,19 @@ std::optional<std::string> Lives::settle(const StudyQueue::Answered& study,
   Life& life = lives_.at(id->second);
   const bool is_log = key.what == log;
   if (!finding) {
-    life.note = finding.error().message;
+    const std::string& why = finding.error().message;
+    const bool is_news = std::exchange(life.note, why) != why;
     const ErrorCode code = finding.error().code;
     const bool may_pass = code == ErrorCode::unavailable || code == ErrorCode::timeout;
     const bool comes_again = may_pass && queue_.again(key, now);
     if (is_log && !comes_again) queue_.want(key, now + options_.follow);
     if (key.what == failure && !comes_again) {
-      life.cause = CauseFound{.judged = false, .unread = finding.error().message};
+      life.cause = CauseFound{.judged = false, .unread = why};
       life.cause_is_due = false;
       unhandled_.insert(id->second);
+      return id->second;
     }
-    return id->second;
+    return is_news ? std::optional(id->second) : std::nullopt;
   }
   life.note.clear();
   queue_.went_well(key);

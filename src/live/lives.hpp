@@ -92,7 +92,8 @@ class Lives {
 
   /// Studies to be made now, of jobs as `jobs` has them.
   std::vector<Study> take(const Jobs& jobs, SimTime now);
-  /// The id of the job that is known better now; nothing where nobody waited for it.
+  /// The id of the job of which something else is known now; nothing where all is as it was, or
+  /// nobody waited for it.
   std::optional<std::string> returned(std::uint64_t number, const Result<Finding>& finding,
                                       SimTime now);
 

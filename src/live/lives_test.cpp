@@ -230,6 +230,31 @@ TEST_CASE("an answer that comes late says how the log was when it was asked for"
   CHECK(lives.hanging().contains("1"));
 }
 
+TEST_CASE("a log that cannot be read is told once") {
+  SeenJob job;
+  job.id = "1";
+  job.output = "/r/1.log";
+  job.phase = JobPhase::running;
+  job.started = at(0);
+  Listing listing;
+  listing.version = 1;
+  listing.jobs = {job};
+  Jobs jobs;
+  Lives lives({.follow = Seconds(5)});
+  for (const Change& change : jobs.take(listing)) lives.follow(change, at(0));
+  const auto look = [&](int now, const Result<Finding>& found) {
+    const auto studies = lives.take(jobs, at(now));
+    REQUIRE(studies.size() == 1);
+    return lives.returned(studies[0].number, found, at(now)).has_value();
+  };
+  const auto unread = fail(ErrorCode::not_found, "/r/1.log: cannot open");
+  CHECK(look(10, unread));
+  CHECK_FALSE(look(20, unread));
+  CHECK(look(30, fail(ErrorCode::refused, "/r/1.log: cannot open: Permission denied")));
+  CHECK(look(40, LogFound{.step = 1, .file = 1, .bytes = 1}));
+  CHECK(look(50, unread));
+}
+
 TEST_CASE("how fast its steps were is known in the next attempt") {
   SeenJob job;
   job.id = "1";
