@@ -484,7 +484,7 @@ class Daemon {
                    [this](auto loop, auto made) { inbox_.put(Learned{loop, std::move(made)}); },
                    surroundings_.report};
   KeptLogs logs_{configuration_.state_dir};
-  Readings readings_{configuration_.reader, configuration_.session, surroundings_.report};
+  Readings readings_{configuration_.reader, configuration_.session, studies_, surroundings_.report};
   StepDesk asked_{studies_, configuration_.session};
   Archive archive_{configuration_.session, journal::journal_path(configuration_.state_dir)};
 };

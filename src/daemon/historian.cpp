@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "advisor/advice_document.hpp"
 #include "base/json.hpp"
 #include "core/facts_json.hpp"
 #include "daemon/findings.hpp"
 #include "daemon/life_document.hpp"
 #include "daemon/readings.hpp"
 #include "secrets/outgoing.hpp"
-#include "service/advise.hpp"
 #include "store/admit.hpp"
 
 namespace schedmate::daemon {
@@ -145,6 +145,21 @@ Result<live::CodeFound> Historian::advise(std::span<const SeenJob> alike,
       return tl::unexpected(done.error());
   if (auto kept = record_alike(alike); !kept) return tl::unexpected(kept.error());
   return code_found(*advice);
+}
+
+Result<Document> Historian::advise(const service::AdviseRequest& request,
+                                   const Document& document) {
+  auto facts = read_facts_document(document);
+  if (!facts) return tl::unexpected(facts.error());
+  return state()
+      .and_then([&](const service::AdvisorState* state) {
+        return service::advise_on(session_, *state, request, secrets::redacted(*std::move(facts)));
+      })
+      .map(advisor::advice_document)
+      .map_error([](Error error) {  // whatever is wrong with the history, the request is right
+        if (error.code == ErrorCode::unsupported) return error;
+        return Error{ErrorCode::unavailable, "the history cannot be read: " + error.message};
+      });
 }
 
 /// As the first of them is on record, by that time.

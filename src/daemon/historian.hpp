@@ -15,6 +15,7 @@
 #include "daemon/end_record.hpp"
 #include "live/lives.hpp"
 #include "probe/job_use.hpp"
+#include "service/advise.hpp"
 #include "service/advisor_state.hpp"
 #include "settings/session.hpp"
 
@@ -43,6 +44,9 @@ class Historian {
   }
   /// Of jobs that were submitted alike, at least one: the same of all, each with its own record.
   Result<live::CodeFound> advise(std::span<const SeenJob> alike, const Document& document);
+  /// schedmate.advice.v1 for somebody who asks, on facts as above; nothing is remembered. Errors:
+  /// unavailable (the history cannot be read), unsupported (a request that contradicts itself).
+  Result<Document> advise(const service::AdviseRequest& request, const Document& document);
   /// That the history can be asked. Errors: whatever is wrong with it, or with what it needs.
   Result<void> open() {
     return state().map([](const auto*) {});

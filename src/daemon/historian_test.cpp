@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "advisor/advice_document.hpp"
 #include "core/facts_json.hpp"
 #include "service/facts.hpp"
 #include "tests/support/cluster_site.hpp"
@@ -56,6 +57,39 @@ TEST_CASE("a job that comes again is expected to run as long as it did") {
   REQUIRE(again.prediction);
   CHECK(again.prediction->run_time.count() > 400);
   CHECK(again.prediction->run_time.count() < 600);
+}
+
+TEST_CASE("whoever asks for advice is told what the command line tells, by his rights") {
+  testing::ClusterSite site;
+  Historian historian(site.session());
+  (void)site.write("work/train.py", "import torch\nfor epoch in range(20):\n  pass\n");
+  service::AdviseRequest asked;
+  asked.job.root = site.here.path("work");
+  asked.job.command = "python train.py";
+  asked.job.gpus = 4;
+  asked.user = "ann";
+  const Facts read = testing::need(service::read_facts(site.session(), asked.job));
+  for (int i = 1; i <= 4; ++i) {
+    SeenJob run = testing::training_job(std::to_string(i), std::int64_t{1000} * i);
+    run.dir = asked.job.root;
+    (void)testing::need(historian.advise(run, facts_document(read)));
+    testing::keep_ends(historian, {{ended(run, Seconds(500 + i))}});
+  }
+  for (const Role role : {Role::owner, Role::cluster_operator})
+    for (const char* const user : {"ann", "bo"}) {
+      asked.role = role;
+      asked.user = user;
+      const Document told = testing::need(historian.advise(asked, facts_document(read)));
+      CHECK(told["source"] == (asked.user == "ann" ? "resubmission" : "similar"));
+      CHECK(told ==
+            advisor::advice_document(testing::need(service::advise(site.session(), asked))));
+      const bool is_named = asked.user == "ann" || role == Role::cluster_operator;
+      REQUIRE_FALSE(told["similar"].empty());
+      for (const Document& each : told["similar"]) CHECK(each["job_id"].is_string() == is_named);
+    }
+  CHECK_FALSE(kept(site, ""));
+  asked.time_limit_s = -1;
+  CHECK(historian.advise(asked, facts_document(read)).error().code == ErrorCode::unsupported);
 }
 
 TEST_CASE("jobs that were submitted alike have the same advice, and each its record") {

@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "daemon/studies.hpp"
 #include "http/routes.hpp"
+#include "reader/answers/asked.hpp"
 #include "workers/setup.hpp"
 
 namespace schedmate::daemon {
@@ -86,8 +88,9 @@ Result<reader::Request> reading_of(const http::Request& request, const live::Job
   return made;
 }
 
-Readings::Readings(const std::string& socket, const settings::Session& session,
-                   const std::function<void(const std::string&)>& report) {
+Readings::Readings(const std::string& socket, const settings::Session& session, Studies& studies,
+                   const std::function<void(const std::string&)>& report)
+    : studies_(studies) {
   if (!session.settings.text("workers.redis").empty())
     workers_ = std::make_unique<WorkerDesk>(WorkerDeskOptions{
         .open = [session] { return workers::queue_of(session, most_patience); },
@@ -120,8 +123,17 @@ void Readings::take(const http::Request& request, const std::shared_ptr<http::An
   }
   const std::string job = request.ids.empty() ? "" : request.ids.front();
   asked->models = models_ != nullptr && asked->what != What::tail;
-  ask(std::move(*asked),
-      [answer, job](Result<Document> result) { (*answer)(reply_of(std::move(result), job)); });
+  const reader::Take reply = [answer, job](Result<Document> result) {
+    (*answer)(reply_of(std::move(result), job));
+  };
+  if (asked->what != What::advise) return ask(std::move(*asked), reply);
+  service::AdviseRequest advice = reader::advice_asked(*asked);
+  advice.role = request.caller.role;
+  ask(reader::facts_asked(std::move(*asked)),
+      [this, advice = std::move(advice), reply](Result<Document> facts) {
+        if (!facts) return reply(std::move(facts));
+        studies_.advise(advice, *std::move(facts), reply);
+      });
 }
 
 reader::Ask Readings::asker() {

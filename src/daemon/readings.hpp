@@ -17,6 +17,8 @@
 
 namespace schedmate::daemon {
 
+class Studies;
+
 /// Where it logs, absolute. Errors: not_found.
 [[nodiscard]] Result<std::string> log_path_of(const SeenJob& job);
 
@@ -30,10 +32,11 @@ namespace schedmate::daemon {
 
 class Readings {
  public:
-  /// `socket` is that of the reader; "": there is none here. What rules leave open of what is read
-  /// is put to the models of the session's settings. Workers are asked where the settings name a
-  /// queue; `report` gets a line for the log when they are lost, by any thread.
-  Readings(const std::string& socket, const settings::Session& session,
+  /// `socket` is that of the reader; "": there is none here. Code is read here, and `studies`
+  /// advise on it. What rules leave open of what is read is put to the models of the session's
+  /// settings. Workers are asked where the settings name a queue; `report` gets a line for the log
+  /// when they are lost, by any thread.
+  Readings(const std::string& socket, const settings::Session& session, Studies& studies,
            const std::function<void(const std::string&)>& report);
 
   Readings(const Readings&) = delete;
@@ -55,6 +58,7 @@ class Readings {
   void ask(reader::Request request, reader::Take take);
   void read_here(reader::Request request, const reader::Take& take);
 
+  Studies& studies_;
   std::unique_ptr<ModelDesk> models_;       // null: none are set
   std::unique_ptr<reader::Client> reader_;  // it asks them
   std::unique_ptr<WorkerDesk> workers_;     // null: none; what they do not read that one does

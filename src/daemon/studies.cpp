@@ -83,6 +83,11 @@ void Studies::advise(const SeenJob& job, const SharedReadings::Read& facts, cons
   if (alike.jobs.size() == 1) worker_.ask([this, key] { advise_all(key); });
 }
 
+void Studies::advise(service::AdviseRequest request, Document facts, reader::Take take) {
+  worker_.ask([this, request = std::move(request), facts = std::move(facts),
+               take = std::move(take)] { take(historian_.advise(request, facts)); });
+}
+
 void Studies::advise_all(const std::string& key) {
   if (ends_.is_late() && ends_.work()) give_ends();  // advice may take long
   Alike alike;

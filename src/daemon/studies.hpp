@@ -41,6 +41,9 @@ class Studies {
   void settle(std::uint64_t loop, std::uint64_t study, Result<live::Finding> finding) {
     take_(loop, {study, std::move(finding)});
   }
+  /// For somebody who asks about facts as the reader gave them: as Historian::advise(). Any thread;
+  /// `take` is called by another.
+  void advise(service::AdviseRequest request, Document facts, reader::Take take);
   /// It has ended; what was found of it, and measured of its GPUs.
   void remember(const live::Attempt& attempt, const live::Life* life, const probe::JobUse* use);
   /// What an earlier daemon has left on the disk. The journal is this process's by then, and so is

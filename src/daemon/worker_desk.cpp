@@ -28,7 +28,7 @@ constexpr int part = 4;
 bool is_for_workers(const reader::Request& request) {
   if (request.models || request.text) return false;
   return request.what == What::facts || request.what == What::failure ||
-         request.what == What::advise || request.what == What::diagnose;
+         request.what == What::diagnose;
 }
 
 WorkerDesk::WorkerDesk(WorkerDeskOptions options)

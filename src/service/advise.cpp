@@ -101,7 +101,7 @@ Result<Advice> advise_by(const settings::Session& session, const AdviseRequest& 
                                .similar_cosine = means.state.embedder->threshold},
                               std::move(means.read_facts),
                               std::move(means.tree),
-                              means.state.role};
+                              request.role.value_or(means.state.role)};
   const auto limits = limit_policy(session.settings);
   if (!limits) return tl::unexpected(limits.error());
   Submission submission = submission_of(request, asked, session.clock.wall());

@@ -16,6 +16,8 @@ struct AdviseRequest {
   bool record = false;            ///< remember the submission
   /// Facts that are less sure are not compared with those of other jobs: 0 to 1, "auto", "" = none.
   std::string min_confidence{};
+  /// Of whoever asks; none: as the history was opened.
+  std::optional<Role> role{};
 };
 
 /// Admission, facts, similar jobs and estimate of a submission (paper 3.1). Errors: those of

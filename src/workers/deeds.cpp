@@ -45,13 +45,9 @@ Result<Document> read_here(const settings::Session& session, const reader::Reque
 }
 
 Result<Document> advise_through(reader::Client& client, const settings::Session& session,
-                                reader::Request request) {
+                                const reader::Request& request) {
   const auto asked = reader::advice_asked(request);
-  request.what = What::facts;
-  request.branch.clear();
-  request.partition.clear();
-  request.time_limit_s = 0;
-  const auto read = client.ask(std::move(request));
+  const auto read = client.ask(reader::facts_asked(request));
   if (!read) return tl::unexpected(read.error());
   auto facts = read_facts_document(*read);
   if (!facts) return tl::unexpected(facts.error());

@@ -46,6 +46,14 @@ service::AdviseRequest advice_asked(const Request& request) {
   return asked;
 }
 
+Request facts_asked(Request advise) {
+  advise.what = What::facts;
+  advise.branch.clear();
+  advise.partition.clear();
+  advise.time_limit_s = 0;
+  return advise;
+}
+
 Result<Document> advise(const settings::Session& session, const Request& request) {
   return service::advise(session, advice_asked(request)).map(advisor::advice_document);
 }

@@ -13,6 +13,8 @@ namespace schedmate::reader {
 
 [[nodiscard]] service::JobRequest job_asked(const Request& request);
 [[nodiscard]] service::AdviseRequest advice_asked(const Request& request);
+/// What that advice stands on, for whoever has a history to advise by.
+[[nodiscard]] Request facts_asked(Request advise);
 
 /// schedmate.advice.v1. Errors: those of the use case.
 [[nodiscard]] Result<Document> advise(const settings::Session& session, const Request& request);

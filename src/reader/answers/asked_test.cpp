@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tests/support/need.hpp"
 #include "tests/support/job_folder.hpp"
+#include "tests/support/need.hpp"
 
 namespace schedmate::reader {
 
