@@ -113,12 +113,6 @@ Result<void> can_order(const Scheduler& scheduler, const std::string& spec) {
                   spec, fmt::join(able, ", ")));
 }
 
-/// "auto": 1000.
-std::int64_t span_of(const Settings& settings) {
-  constexpr std::int64_t usual = 1000;
-  return parse_number<std::int64_t>(settings.text("order.span")).value_or(usual);
-}
-
 Result<void> check_span(const Settings& settings) {
   const std::string text = settings.text("order.span");
   constexpr std::int64_t most = 1'000'000'000;
@@ -132,7 +126,7 @@ Result<void> check_span(const Settings& settings) {
 /// All but what is expected of jobs.
 Result<live::Ordering::Setup> read_ordering(const Settings& settings) {
   live::Ordering::Setup made;
-  made.span = span_of(settings);
+  made.span = parse_number<std::int64_t>(settings.text("order.span")).value_or(0);
   made.least_work = static_cast<double>(settings.whole("order.least_work_s"));
   made.most_work = static_cast<double>(settings.whole("order.most_work_s"));
   made.ageing = Seconds(settings.whole("order.ageing_s"));
@@ -202,7 +196,6 @@ Result<void> make_loop(const Settings& settings, Configuration& configuration) {
   ordering->work = scheduler->expected_work;
   ordering->estimator = ordered;
   configuration.loop.ordering = std::move(*ordering);
-  configuration.usual_span = settings.text("order.span") == "auto";
   configuration.scheduler = std::move(*scheduler);
   return {};
 }

@@ -49,9 +49,8 @@ struct Configuration {
     std::string module{};
     slurm_live::NodeCare node_care{};
   } slurm{};
-  live::LoopOptions loop;
-  Scheduler scheduler;      ///< of the loop's pools
-  bool usual_span = false;  ///< order.span = "auto": as is usual for the cluster
+  live::LoopOptions loop;  ///< with an order's span 0 where it is "auto"
+  Scheduler scheduler;     ///< of the loop's pools
   std::chrono::milliseconds poll{1000};
   http::ServerOptions http;  ///< doors and access
   std::string ui_folder{};   ///< page::reply_to()

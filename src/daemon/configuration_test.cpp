@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "daemon/fit.hpp"
 #include "tests/support/need.hpp"
 #include "tests/support/small.hpp"
 
@@ -36,6 +37,24 @@ TEST_CASE("whoever asks for a reading waits as long as the reader may take, and 
   const auto patient = configured(pairs);
   REQUIRE(patient);
   CHECK(patient->http.times.answer == std::chrono::seconds(610));
+}
+
+TEST_CASE("orders have the cluster's span, unless a number is set") {
+  const auto span = [](const std::string& word, std::optional<std::int64_t> of_cluster) {
+    live::LoopOptions options =
+        testing::need(configured({"cluster.connector=slurm", "listen.unix=/nowhere/api",
+                                  "order.span=" + word}))
+            .loop;
+    Cluster cluster;
+    cluster.abilities.lacks.fill("it starts jobs itself");
+    cluster.span = of_cluster;
+    (void)fit_to(cluster, Notices({}), options);
+    REQUIRE(options.ordering);
+    return options.ordering->span;
+  };
+  CHECK(span("auto", 12'000) == 12'000);
+  CHECK(span("auto", std::nullopt) == 1000);
+  CHECK(span("500", 12'000) == 500);
 }
 
 TEST_CASE("a live order estimates as its policy does in a replay, if a live cluster can") {

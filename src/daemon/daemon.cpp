@@ -95,8 +95,6 @@ class Daemon {
     live::LoopOptions options = configuration_.loop;
     options.settings.instance =
         fmt::format("{}.{}", options.settings.cluster, past->kept.at(instance_key));
-    if (options.ordering && configuration_.usual_span)
-      options.ordering->span = cluster_.span.value_or(options.ordering->span);
     health_.lacks(fit_to(cluster_, Notices(configuration_.notices), options));
     options.poll = Seconds(0);
     desk_.answer(options, surroundings_.clock);

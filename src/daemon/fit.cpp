@@ -33,6 +33,9 @@ std::vector<std::string> fit_to(const Cluster& cluster, const Notices& notices,
   options.pool = {};
   options.profiling = {};
   if (options.ordering && options.ordering->work == nullptr) options.ordering.reset();
+  constexpr std::int64_t usual_span = 1000;
+  if (options.ordering && options.ordering->span == 0)
+    options.ordering->span = cluster.span.value_or(usual_span);
   fit(modes.order, "mode.order", abilities.lack(ActionKind::set_order));
   return lacks;
 }

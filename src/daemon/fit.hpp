@@ -13,7 +13,8 @@
 
 namespace schedmate::daemon {
 
-/// Where the cluster starts jobs itself nobody else does: SchedMate orders them. Modes of what
+/// Where the cluster starts jobs itself nobody else does: SchedMate orders them, by default within
+/// the span that is usual there. Modes of what
 /// cannot be done are shadow from here on; gives which and why, in words, and what else it lacks.
 [[nodiscard]] std::vector<std::string> fit_to(const Cluster& cluster, const Notices& notices,
                                               live::LoopOptions& options);
