@@ -23,9 +23,8 @@
 #include "daemon/health.hpp"
 #include "daemon/history.hpp"
 #include "daemon/journal_past.hpp"
-#include "daemon/kept_lives.hpp"
+#include "daemon/keeping.hpp"
 #include "daemon/kept_logs.hpp"
-#include "daemon/kept_uses.hpp"
 #include "daemon/look_door.hpp"
 #include "daemon/memory.hpp"
 #include "daemon/probe_desk.hpp"
@@ -77,7 +76,7 @@ class Daemon {
     foresight_.stop();
     door_->stop();
     std::promise<void> kept;
-    keeper_.ask([keep = keeping(), &kept] {
+    keeper_.ask([keep = keeping(desk_.probes(), loop_->lives(), configuration_.state_dir), &kept] {
       keep();
       kept.set_value();
     });
@@ -104,6 +103,7 @@ class Daemon {
       loop->recall(loop_->lives().all());
     else
       loop->recall(kept_lives(configuration_.state_dir, surroundings_.report));
+    if (loop_ && loop_->counts().readings > 0) before_ = std::move(loop_);
     loop_ = std::move(loop);
     ++loops_;
     if (cluster_.remember)
@@ -145,9 +145,11 @@ class Daemon {
         visits_.empty() ? std::min(longest, configuration_.poll) : std::chrono::milliseconds(0);
     for (Arrival& arrival : inbox_.take(within))
       std::visit([&](auto& each) { take(each); }, arrival);
+    if (may_change())
+      for (Visit& visit : std::exchange(late_, {})) take(visit);
     serve();
     measure();
-    reloading_ = reloading_ || surroundings_.reload_asked();
+    reloading_ = reloading_ || (late_.empty() && surroundings_.reload_asked());
     if (failed_ || (reloading_ && out_ > 0)) return;
     if (std::exchange(reloading_, false)) return reload();
     if (cluster_.advance) {
@@ -160,7 +162,7 @@ class Daemon {
   }
 
   /// Modes, caps, the policy and who is told; doors and the cluster stay as they are. With what
-  /// cannot be read it goes on as before.
+  /// cannot be read it goes on as before. What was seen is shown until the cluster is read again.
   void reload() {
     auto again = surroundings_.reload();
     if (!again)
@@ -175,8 +177,13 @@ class Daemon {
       surroundings_.report("has read its settings again");
   }
 
+  [[nodiscard]] bool may_change() const { return !reloading_ && loop_->counts().readings > 0; }
+  [[nodiscard]] const live::Loop& shown() const {
+    return before_ && loop_->counts().readings == 0 ? *before_ : *loop_;
+  }
+
   [[nodiscard]] State state() {
-    return {*loop_,
+    return {shown(),
             texts_,
             history_,
             job_actions_,
@@ -208,19 +215,10 @@ class Daemon {
     if (++measures_ % seldom == 0) studies_.try_again();
     if (measures_ % rarely == 0) {
       desk_.probes().keep_only(loop_->jobs());
-      keeper_.ask(keeping());  // tried again in a minute
+      keeper_.ask(keeping(desk_.probes(), loop_->lives(), configuration_.state_dir));
     }
     job_actions_.keep(loop_->jobs());
     health_.measured(metrics_of(state()), loop_->actions().foreign_mark());
-  }
-
-  /// Writes what was measured of jobs; any thread.
-  [[nodiscard]] std::function<void()> keeping() const {
-    return [uses = desk_.probes().kept(), lives = measured_lives(loop_->lives()),
-            folder = configuration_.state_dir] {
-      (void)keep_uses(uses, folder);
-      (void)keep_lives(lives, folder);
-    };
   }
 
   /// Where time waits for us: on to what happens next.
@@ -258,6 +256,7 @@ class Daemon {
     step(event);
     const bool is_read = loop_->counts().readings > readings;
     if (!is_read) return;
+    if (std::exchange(before_, nullptr)) texts_ = {};
     if (readings == 0) {  // jobs of an earlier run are not told again
       for (const auto& [id, attempt] : loop_->jobs().all())
         desk_.probes().follow(attempt.seen, now_);
@@ -296,21 +295,23 @@ class Daemon {
   void serve() {
     constexpr std::chrono::milliseconds moment{2};
     const auto until = surroundings_.clock.now() + moment;
-    while (!reloading_ && surroundings_.clock.now() < until) {
+    while (surroundings_.clock.now() < until) {
       auto visit = visits_.next();
       if (!visit) return;
       answer(*visit);
     }
   }
   void answer(Visit& question) {
-    if (loop_->counts().readings == 0) {
+    if (shown().counts().readings == 0) {
       (*question.answer)(http::busy_reply("the cluster has not been read yet"));
       return;
     }
     if (is_reading(question.request))
-      return readings_.take(question.request, question.answer, loop_->jobs());
+      return readings_.take(question.request, question.answer, shown().jobs());
     const State state = this->state();
     if (archive_.take(question.request, question.answer, state)) return;
+    if (question.request.route->effect == http::Effect::changes && !may_change())
+      return late_.push_back(std::move(question));
     if (auto decision = decision_of(question.request)) {
       if (auto past = *decision ? past_decision(**decision, state) : std::nullopt)
         return (void)(*question.answer)(std::move(*past));
@@ -454,7 +455,7 @@ class Daemon {
   std::shared_ptr<http::EventLog> events_;
   ProbeDesk desk_;                             // before the door, whose threads check proofs here
   std::unique_ptr<journal::Journal> journal_;  // the writer's thread, or while nothing is out
-  std::unique_ptr<live::Loop> loop_;
+  std::unique_ptr<live::Loop> loop_, before_;  // that one is shown until this one has read
   Inbox<Arrival> inbox_;
   std::unique_ptr<http::Server> door_;
   struct Asker {
@@ -466,8 +467,9 @@ class Daemon {
   SimTime now_;
   std::size_t out_ = 0;  // effects whose events are still to come
   bool over_ = false, ticked_ = false;
-  bool reloading_ = false;  // once what is out has come back; meanwhile nobody is let in
-  Turns<Visit> visits_;     // nobody is served while a reload waits
+  bool reloading_ = false;  // once what is out has come back
+  Turns<Visit> visits_;
+  std::vector<Visit> late_;  // who would change something, until it is reloaded and has read
   JobTexts texts_;
   ClusterHistory history_;
   JobActions job_actions_;

@@ -145,6 +145,12 @@ def reloaded(daemon, trace):
     site.config.write_text(text + '[mode]\norder = "act"\n')
     each.send_signal(signal.SIGHUP)
     site.wait(lambda: (site.state / "replay.jsonl").read_text(), "after SIGHUP it acts")
+    statuses = set()
+    for _ in range(20):
+        each.send_signal(signal.SIGHUP)
+        for method, path in (("GET", "cluster"), ("GET", "jobs?limit=1"), ("POST", "actions/999999/approve")):
+            statuses.add((method, site.ask(method, f"/api/v1/{path}")[0]))
+    expect(f"meanwhile everybody is answered: {statuses}", statuses == {("GET", 200), ("POST", 404)})
     metrics = site.ask("GET", "/metrics")[1]
     expect("it counts", "schedmate_calls_total" in metrics and 'schedmate_jobs{state="running"}' in metrics)
     promtool = shutil.which("promtool")
