@@ -55,6 +55,11 @@ Result<void> check_is_first_run(const Configuration& configuration) {
   if (std::error_code unknown; !std::filesystem::exists(path, unknown)) return {};
   auto journal = journal::Journal::open({.path = path, .instance = configuration.writer},
                                         settings::machine_clock());
+  if (!journal && journal.error().code == ErrorCode::refused)
+    return fail(ErrorCode::refused,
+                journal.error().message +
+                    "; a replay that was ended does not come back, and one that begins anew needs "
+                    "another state_dir, or the folder removed when its daemon has ended");
   if (!journal) return tl::unexpected(journal.error());
   const auto kept = (*journal)->all_kept();
   const auto next = (*journal)->next_action();

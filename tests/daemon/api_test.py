@@ -157,6 +157,9 @@ def reloaded(daemon, trace):
     if promtool:
         done = subprocess.run([promtool, "check", "metrics"], input=metrics, text=True, capture_output=True)
         expect(f"promtool takes its metrics {done.stderr}", done.returncode == 0)
+    again = subprocess.run([daemon, "--config", site.config, "--replay"], capture_output=True, text=True, timeout=60)
+    expect(f"beside its daemon a replay says why it cannot come back: {again.stderr.strip()}",
+           again.returncode == 4 and f":{each.pid} is at work" in again.stderr and "begins anew" in again.stderr)
     each.terminate()
     said = (said + each.communicate()[1]).decode()
     expect("it says what it did", "read its settings again" in said and "jobs come" in said)
