@@ -11,6 +11,7 @@
 #include "daemon/parts.hpp"
 #include "daemon/past_job.hpp"
 #include "http/routes.hpp"
+#include "journal/audit.hpp"
 
 namespace schedmate::daemon {
 namespace {
@@ -148,11 +149,14 @@ void Archive::job(const http::Request& request, const std::shared_ptr<http::Answ
 
 void Archive::past_job(const http::Request& request, const std::shared_ptr<http::Answer>& answer) {
   worker_.ask([this, caller = request.caller, id = request.ids.at(0), answer] {
-    const auto job = history_.store().and_then([&](Store* store) {
+    auto job = history_.store().and_then([&](Store* store) {
       if (store == nullptr) return Result<std::optional<Document>>(std::nullopt);
       return daemon::past_job(*store, caller, id);
     });
     if (!job) history_.close();
+    if (job && *job)
+      if (const auto actions = journal::actions_about({journal_}, id, most_actions_of_job); actions)
+        add_ended_actions(*actions, caller, journal_, **job);
     (*answer)(!job   ? history_error(job.error())
               : *job ? http::json_reply(**job)
                      : not_found(fmt::format("no job {}", id)));

@@ -175,11 +175,11 @@ http::Reply reply_to(const Ask& ask) {
 }
 
 /// About job 9, which the daemon does not follow.
-http::Reply reply_of_past(const settings::Session& session) {
+http::Reply reply_of_past(const settings::Session& session, const std::string& journal = "") {
   http::Request request;
   request.ids = {"9"};
   request.caller = {.user = "ann"};
-  Archive archive(session, "");
+  Archive archive(session, journal);
   return reply_to([&](const auto& answer) { archive.past_job(request, answer); });
 }
 
@@ -298,6 +298,19 @@ TEST_CASE("a job is shown with its actions that have ended, and none of an earli
   Document later{{"id", "9"}, {"submitted_s", 200}, {"actions", Document::array()}};
   add_ended_actions({3, 6}, {.user = "ann"}, kept.path, later);
   CHECK(later["actions"].empty());
+}
+
+TEST_CASE("a job that is followed no more has its last actions yet") {
+  const Kept kept;
+  JobRecord record;
+  record.id = "9";
+  record.user = "ann";
+  record.submit = at(100);
+  testing::need(testing::need(service::open_history(kept.site.session())).store->put(record));
+  const Document job = Document::parse(*reply_of_past(kept.site.session(), kept.path).body);
+  REQUIRE(job["actions"].size() == 10);
+  CHECK(job["actions"][0]["id"] == 2976);
+  CHECK(job["actions"][9]["id"] == 3003);
 }
 
 TEST_CASE("whose GPUs a job shares is for who may see everybody's jobs") {

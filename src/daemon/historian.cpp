@@ -132,6 +132,8 @@ Result<live::CodeFound> Historian::advise(std::span<const SeenJob> alike,
   request.user = job.user;
   request.vc = job.partition;
   request.id = job.id;
+  request.name = job.name;
+  request.log = job.output;
   request.time_limit_s = job.limit.count();
   request.submit_s = seconds_of(submission_on_record(job));
   request.record = true;

@@ -103,6 +103,7 @@ TEST_CASE("jobs that were submitted alike have the same advice, and each its rec
     CHECK(record->id == job.id);
     CHECK(record->submit == job.submitted);
     CHECK(record->command == job.command);
+    CHECK(record->name == job.name);
     CHECK(record->advice.has_value());
   }
 }

@@ -20,11 +20,10 @@ void ClusterHistory::note(const live::Loop& loop, SimTime now) {
 }
 
 void JobActions::note(const std::string& job, std::int64_t action) {
-  constexpr std::size_t most = 10;
   std::vector<std::int64_t>& ids = actions_[job];
   if (!ids.empty() && ids.back() == action) return;
   ids.push_back(action);
-  if (ids.size() > most) ids.erase(ids.begin());
+  if (ids.size() > most_actions_of_job) ids.erase(ids.begin());
 }
 
 std::vector<std::int64_t> JobActions::of(const std::string& job) const {

@@ -32,6 +32,9 @@ class ClusterHistory {
   std::deque<Sample> samples_;
 };
 
+/// What is told of a job.
+inline constexpr std::size_t most_actions_of_job = 10;
+
 /// The last actions about each job.
 class JobActions {
  public:

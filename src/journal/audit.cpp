@@ -267,6 +267,21 @@ Result<std::vector<Action>> read_actions(const JournalFile& file,
   return actions;
 }
 
+Result<std::vector<std::int64_t>> actions_about(const JournalFile& file, const std::string& job,
+                                                std::size_t most) {
+  const auto database = open_to_read(file);
+  if (!database) return tl::unexpected(database.error());
+  std::vector<std::int64_t> ids;
+  {
+    Query rows(**database,
+               "SELECT id FROM actions WHERE instr(body, ?) > 0 ORDER BY id DESC LIMIT ?");
+    rows.bind("\"job\":" + in_one_line(Document(job))).bind(static_cast<std::int64_t>(most));
+    while (rows.next()) ids.push_back(rows.integer(0));
+  }
+  if (auto read = (*database)->take_error(); !read) return tl::unexpected(read.error());
+  return ids;
+}
+
 Result<AuditVerdict> verify(const JournalFile& file) {
   const auto database = open_to_read(file);
   if (!database) return tl::unexpected(database.error());

@@ -46,6 +46,12 @@ struct ActionsWanted {
 [[nodiscard]] Result<std::vector<Action>> read_actions(const JournalFile& file,
                                                        const std::vector<std::int64_t>& ids);
 
+/// Ids of the last ones about jobs of this id, newest first, as far as they are kept. It reads all
+/// that are kept (Options::most_bytes). Errors: likewise.
+[[nodiscard]] Result<std::vector<std::int64_t>> actions_about(const JournalFile& file,
+                                                              const std::string& job,
+                                                              std::size_t most);
+
 struct AuditFault {
   std::int64_t sequence = 0;  ///< the first entry that is wrong; 0: none of them, but the rest
   std::string what;

@@ -88,6 +88,23 @@ TEST_CASE("a chain that nobody touched is sound") {
   CHECK(last[0].hash == entries[0].hash);
 }
 
+TEST_CASE("actions about a job are found by its whole id") {
+  FaultyDisk disk(1);
+  Batch batch;
+  for (const char* const job : {"7", "17", "7_1", "7"})
+    batch.actions.push_back(made_action(
+        std::ssize(batch.actions) + 1, {.kind = ActionKind::hold, .job = job, .submitted = at(1)}));
+  const Options options{.path = "/j", .instance = "a", .vfs = disk.vfs()};
+  REQUIRE(Journal::open(options, fixed_clock(at(9))).value()->append(batch));
+  const auto about = [&](const char* job, std::size_t most) {
+    return actions_about({"/j", disk.vfs()}, job, most).value();
+  };
+  using Ids = std::vector<std::int64_t>;
+  CHECK(about("7", 10) == Ids{4, 1});
+  CHECK(about("7", 1) == Ids{4});
+  CHECK(about("1", 10).empty());
+}
+
 TEST_CASE("actions are read newest first, and of a state before they are counted") {
   FaultyDisk disk(1);
   fill(disk);

@@ -112,6 +112,8 @@ Result<Advice> advise_by(const settings::Session& session, const AdviseRequest& 
   JobRecord& record = advised->record;
   record.root = secrets::redacted(record.root);
   record.qos = asked.qos;
+  record.name = secrets::redacted(request.name);
+  record.log = request.log;
   record.cpus = asked.cpus;
   if (asked.memory_mib > 0) record.memory_mib = static_cast<double>(asked.memory_mib);
   if (request.record)

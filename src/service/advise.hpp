@@ -11,6 +11,7 @@ namespace schedmate::service {
 struct AdviseRequest {
   JobRequest job;
   std::string user, branch, vc, id;
+  std::string name, log;  ///< as the scheduler calls it, and where it logs; kept with the record
   std::int64_t time_limit_s = 0;  ///< 0 = as the command asks, or none
   std::int64_t submit_s = -1;     ///< Unix time; -1 = now
   bool record = false;            ///< remember the submission
