@@ -145,7 +145,7 @@ TEST_CASE("a head or body that comes slowly is cut off at its deadline") {
 
 TEST_CASE("one peer may hold only so many connections, and all of them so many") {
   const HttpHouse house([](ServerOptions& options) {
-    options.bounds.connections = 40;
+    options.bounds.connections = 48;
     options.bounds.connections_per_peer = 30;
   });
   Clients crowded = crowd(house, 30, "GET");
@@ -156,7 +156,7 @@ TEST_CASE("one peer may hold only so many connections, and all of them so many")
   check_local(house);  // another peer
   REQUIRE(soon([&] { return house.server->connections() == 30; }));
   Clients locals;
-  for (int i = 0; i < 10; ++i) locals.push_back(std::make_unique<RawClient>(house.socket()));
+  for (int i = 0; i < 15; ++i) locals.push_back(std::make_unique<RawClient>(house.socket()));
   RawClient beyond(house.socket());
   CHECK(status_of(beyond.read()) == 503);
   CHECK(house.server->counters().refused.at(static_cast<std::size_t>(Cause::limit)) == 2);
@@ -166,6 +166,60 @@ TEST_CASE("one peer may hold only so many connections, and all of them so many")
   crowded.clear();
   CHECK(soon([&] { return status_of(house.ask("GET /healthz")) == 200; }));
   check_served(house);
+}
+
+TEST_CASE("all addresses of the machine are one peer") {
+  const HttpHouse house([](ServerOptions& options) { options.bounds.connections_per_peer = 20; });
+  Clients crowded;
+  for (in_addr_t i = 1; i <= 20; ++i)
+    crowded.push_back(
+        std::make_unique<RawClient>(house.server->tcp_port(), INADDR_LOOPBACK + (i << 8U)));
+  REQUIRE(soon([&] { return house.server->connections() == 20; }));
+  CHECK(status_of(house.ask("GET /healthz")) == 429);
+}
+
+TEST_CASE("strangers that hold all they may leave places for who is known") {
+  const HttpHouse house([](ServerOptions& options) {
+    options.bounds.connections = 40;
+    options.bounds.connections_per_peer = 31;
+    options.times.head = std::chrono::minutes(10);
+  });
+  const Clients crowded = crowd(house, 30, "GET");
+  REQUIRE(soon([&] { return house.server->connections() == 30; }));
+  check_served(house);  // by a token, from the same address
+  check_local(house);
+  CHECK(status_of(house.ask("GET /healthz")) == 503);
+  // So it is while others come on and on: whoever is late goes first, with a reply.
+  const Clients more = crowd(house, 100, "GET");
+  CHECK(status_of(more.front()->read()) == 503);
+  CHECK(more.front()->is_closed());
+  check_served(house);
+  CHECK(soon([&] { return house.server->connections() == 30; }));
+}
+
+TEST_CASE("who is known leaves places for operators") {
+  const HttpHouse house([](ServerOptions& options) { options.bounds.connections = 32; });
+  const std::string line =
+      "GET /api/v1/jobs/7/log?tail=never HTTP/1.1\r\nHost: localhost\r\n"
+      "Authorization: Bearer " +
+      house.ann + "\r\n\r\n";
+  const Clients waiting = crowd(house, 30, line);
+  REQUIRE(soon([&] { return house.held() == 30; }));
+  CHECK(status_of(house.ask("GET /api/v1/jobs", house.bob)) == 503);
+  CHECK(status_of(house.ask("GET /api/v1/jobs", house.op)) == 200);
+}
+
+TEST_CASE("whoever asks where there is no place gets a reply, and no reset") {
+  const HttpHouse house([](ServerOptions& options) { options.bounds.connections_per_peer = 1; });
+  const Clients waiting = crowd(house, 1, "GET");
+  REQUIRE(soon([&] { return house.server->connections() == 1; }));
+  const std::string long_head =
+      "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(6000, 'x') + "\r\n\r\n";
+  for (int i = 0; i < 20; ++i) {
+    RawClient client = house.knock();
+    client.send(long_head);
+    CHECK(status_of(client.read()) == 429);
+  }
 }
 
 TEST_CASE("thousands of connections that say nothing leave room and little memory") {

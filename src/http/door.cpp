@@ -24,6 +24,7 @@ constexpr std::chrono::milliseconds wake_pause{50};  ///< between two rounds of 
 constexpr std::chrono::milliseconds leave_time{1000};
 constexpr int most_looks = 256;  ///< at one head: it must not come byte by byte for ever
 constexpr std::size_t wakes_at_once = 64;
+constexpr std::chrono::milliseconds doorstep_time{1000};
 
 /// Failures at logging in: how long the next refusal is held back.
 constexpr int free_failures = 5;
@@ -155,19 +156,44 @@ void Door::welcome(Descriptor file, bool is_unix) {
   }
   guest.file = std::move(file);
   guest.due = now() + traffic_->options().times.head;
-  const Room room = traffic_->peers().enter(guest.peer.address, guest.slot);
-  if (room != Room::there_is) {
-    traffic_->counters().refuse(Cause::limit);
-    const Reply reply = full_house(room);
-    traffic_->counters().reply(reply.status);
-    const std::string text = reply_text(reply, false);
-    ::send(guest.file.number(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    return;
-  }
+  guest.number = ++arrivals_;
+  const auto standing = is_unix ? Standing::known : Standing::stranger;
+  const Room room = traffic_->peers().enter(guest.peer.address, standing, guest.slot);
+  if (room != Room::there_is) put_on_doorstep(guest, room);
   if (!look(guest)) return;
   watch(guest);
   const int number = guest.file.number();
   guests_.insert_or_assign(number, std::move(guest));
+}
+
+void Door::put_on_doorstep(Guest& guest, Room room) {
+  guest.room = room;
+  guest.due = now() + doorstep_time;
+  doorstep_.emplace_back(guest.file.number(), guest.number);
+  if (doorstep_.size() <= doorstep_places) return;
+  const auto [file, number] = doorstep_.front();
+  doorstep_.pop_front();
+  const auto found = guests_.find(file);
+  if (found == guests_.end() || found->second.number != number) return;
+  if (found->second.step != Step::leaving) (void)turn_away(found->second, found->second.room);
+  guests_.erase(found);
+}
+
+bool Door::turn_away(Guest& guest, Room room, bool head_only) {
+  traffic_->counters().refuse(Cause::limit);
+  return dismiss(guest, full_house(room), head_only);
+}
+
+/// The place of who it is now known to be, with room for the body.
+Room Door::seat(Guest& guest, const Admitted& admitted) {
+  const Caller& caller = admitted.request.caller;
+  const bool by_token = !admitted.token_hash.empty();
+  Standing standing = guest.uid || by_token ? Standing::known : Standing::stranger;
+  if (standing == Standing::known && caller.role == Role::cluster_operator)
+    standing = Standing::cluster_operator;
+  const std::string peer = by_token ? "user " + caller.user : guest.peer.address;
+  const Room room = traffic_->peers().enter(peer, standing, guest.slot);
+  return room == Room::there_is ? guest.slot.reserve(admitted.body_bytes) : room;
 }
 
 void Door::watch(const Guest& guest) {
@@ -205,10 +231,8 @@ bool Door::judge(Guest& guest, const Head& head) {
                                 : dismiss(guest, no->reply, head_only);
   }
   auto& admitted = std::get<Admitted>(verdict);
-  if (const Room room = guest.slot.reserve(admitted.body_bytes); room != Room::there_is) {
-    traffic_->counters().refuse(Cause::limit);
-    return dismiss(guest, full_house(room), admitted.head_only);
-  }
+  if (const Room room = seat(guest, admitted); room != Room::there_is)
+    return turn_away(guest, room, admitted.head_only);
   admit_guest(guest, std::move(admitted));
   return false;
 }
@@ -307,6 +331,7 @@ void Door::look_after_guests() {
 bool Door::close_late(Guest& guest) {
   if (guest.step == Step::punished) return say_last_words(guest);
   if (guest.step == Step::leaving) return false;
+  if (guest.room != Room::there_is) return turn_away(guest, guest.room);
   traffic_->counters().refuse(Cause::slow);
   if (guest.names_wanted)
     return dismiss(guest, busy_reply("the name service did not say in time who you are"), false);

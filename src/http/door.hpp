@@ -13,6 +13,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/descriptor.hpp"
@@ -22,6 +23,9 @@
 #include "http/user_names.hpp"
 
 namespace schedmate::http {
+
+/// For those who come as there is no place for them.
+inline constexpr std::size_t doorstep_places = 64;
 
 /// Wakes the door from any thread, also when the door is gone.
 class Bell {
@@ -66,6 +70,8 @@ class Door {
     Step step = Step::head;
     std::chrono::nanoseconds due{};
     int looks = 0;
+    std::uint64_t number = 0;    // in order of arrival
+    Room room = Room::there_is;  // why it has no place, on the doorstep
     std::string last_words;
     bool names_wanted = false;
   };
@@ -88,6 +94,9 @@ class Door {
   void end();
   void wake_streams();
   void watch(const Guest& guest);
+  void put_on_doorstep(Guest& guest, Room room);
+  Room seat(Guest& guest, const Admitted& admitted);
+  bool turn_away(Guest& guest, Room room, bool head_only = false);
   [[nodiscard]] std::chrono::nanoseconds now() const { return traffic_->now(); }
 
   struct Failures {
@@ -103,6 +112,10 @@ class Door {
   TokenFile tokens_;
   UserNames names_;
   std::map<int, Guest> guests_;
+  std::uint64_t arrivals_ = 0;
+  /// Who came as there was no place: a head may show that one is kept for them. Those who came
+  /// first go first.
+  std::deque<std::pair<int, std::uint64_t>> doorstep_;
   std::map<std::string, Failures> failures_;
   std::vector<char> buffer_;
   std::deque<ExchangePointer> to_wake_;

@@ -34,6 +34,17 @@ struct IpAddress {
   socklen_t size = 0;
 };
 
+constexpr const char* loopback = "127.0.0.1";
+
+/// This machine has 16 million addresses of its own.
+std::string network_of(const in_addr& four) {
+  constexpr std::uint32_t loopback_net = 127;
+  if (ntohl(four.s_addr) >> 24U == loopback_net) return loopback;
+  std::array<char, INET_ADDRSTRLEN> text{};
+  ::inet_ntop(AF_INET, &four, text.data(), text.size());
+  return text.data();
+}
+
 std::optional<IpAddress> ip_address(const std::string& text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string::npos) return std::nullopt;
@@ -113,17 +124,22 @@ int port_of(const Descriptor& listener) {
 std::string network_of(const Descriptor& connection) {
   sockaddr_storage bytes{};
   socklen_t size = sizeof bytes;
-  std::array<char, INET6_ADDRSTRLEN> text{};
   if (::getpeername(connection.number(), generic(bytes), &size) != 0) return "unknown";
   if (bytes.ss_family == AF_INET) {
     sockaddr_in four{};
     std::memcpy(&four, &bytes, sizeof four);
-    ::inet_ntop(AF_INET, &four.sin_addr, text.data(), text.size());
-    return text.data();
+    return network_of(four.sin_addr);
   }
   if (bytes.ss_family != AF_INET6) return "unknown";
   sockaddr_in6 six{};
   std::memcpy(&six, &bytes, sizeof six);
+  if (IN6_IS_ADDR_LOOPBACK(&six.sin6_addr)) return loopback;
+  if (IN6_IS_ADDR_V4MAPPED(&six.sin6_addr)) {
+    in_addr four{};
+    std::memcpy(&four, static_cast<unsigned char*>(six.sin6_addr.s6_addr) + 12, sizeof four);
+    return network_of(four);
+  }
+  std::array<char, INET6_ADDRSTRLEN> text{};
   auto* const last = static_cast<unsigned char*>(six.sin6_addr.s6_addr) + 8;
   std::fill_n(last, 8, static_cast<unsigned char>(0));
   ::inet_ntop(AF_INET6, &six.sin6_addr, text.data(), text.size());

@@ -19,7 +19,8 @@ namespace schedmate::http {
 [[nodiscard]] Result<Descriptor> listen_tcp(const std::string& address);
 [[nodiscard]] int port_of(const Descriptor& listener);
 
-/// "10.1.2.3", of IPv6 the first 64 bits: "2001:db8:0:1::". "unknown" for what is no IP.
+/// "10.1.2.3", of IPv6 the first 64 bits: "2001:db8:0:1::"; "127.0.0.1" of all that is this
+/// machine. "unknown" for what is no IP.
 [[nodiscard]] std::string network_of(const Descriptor& connection);
 
 }  // namespace schedmate::http

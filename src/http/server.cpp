@@ -17,8 +17,8 @@
 namespace schedmate::http {
 namespace {
 
-/// Descriptors that the rest of the daemon needs; of few, half.
-constexpr rlim_t other_files = 128;
+/// Descriptors that the doorstep and the rest of the daemon need; of few, half.
+constexpr rlim_t other_files = 128 + doorstep_places;
 
 struct Started {
   std::shared_ptr<Traffic> traffic;

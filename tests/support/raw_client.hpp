@@ -23,9 +23,15 @@ namespace schedmate::testing {
 
 class RawClient {
  public:
-  explicit RawClient(int port) : file_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  /// `from`: an address of this machine.
+  explicit RawClient(int port, in_addr_t from = INADDR_LOOPBACK)
+      : file_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(from);
+    const auto* const own = reinterpret_cast<const sockaddr*>(&address);  // NOLINT: of the system
+    if (from != INADDR_LOOPBACK && ::bind(file_.number(), own, sizeof address) != 0)
+      throw std::runtime_error("no address");
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address.sin_port = htons(static_cast<std::uint16_t>(port));
     connect(address);
