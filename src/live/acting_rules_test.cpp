@@ -32,6 +32,46 @@ std::vector<std::string> drain_all(RulesDesk& desk, int from, int to) {
 }
 using Words = std::vector<std::string>;
 
+// Modes ------------------------------------------------------------------------------------------
+
+TEST_CASE("what waits is discarded where another mode plans it anew") {
+  for (const Mode mode : {Mode::act, Mode::shadow, Mode::observe}) {
+    RulesDesk desk(40, RulesDesk::all_in(Mode::approve));
+    const SeenJob job = desk.site.submit("1");
+    const auto start = desk.propose({.call = testing::call_of(ActionKind::start, job)}).value();
+    const auto drain = desk.propose(testing::sure_drain("a-1", desk.now())).value();
+    desk.restart(RulesDesk::all_in(mode));
+    for (const auto id : {start, drain}) {
+      CHECK(desk.way(id) == "planned waiting discarded");
+      CHECK(desk.action(id).steps.back().note == "the mode is another one now");
+    }
+    desk.turn();
+    const auto again = desk.propose(testing::sure_drain("a-1", desk.now()));
+    CHECK((again && desk.state(*again) == ActionState::intended) == (mode == Mode::act));
+  }
+}
+
+TEST_CASE("what nobody would plan anew goes on waiting, unless nothing leaves any more") {
+  RulesDesk desk(40, RulesDesk::all_in(Mode::approve));
+  const SeenJob job = desk.site.submit("1");
+  const auto requeue =
+      desk.propose({.call = testing::call_of(ActionKind::requeue_excluding, job)}).value();
+  const auto told = desk.propose({.call = {.kind = ActionKind::notify, .text = "x"}}).value();
+  for (const Mode mode : {Mode::approve, Mode::act}) {
+    desk.restart(RulesDesk::all_in(mode));
+    for (const auto id : {requeue, told}) CHECK(desk.way(id) == "planned waiting");
+  }
+  desk.restart(RulesDesk::all_in(Mode::shadow));
+  for (const auto id : {requeue, told}) CHECK(desk.way(id) == "planned waiting discarded");
+}
+
+TEST_CASE("what waits over a cap waits in approve, too") {
+  RulesDesk desk(100, with_caps({.drained_nodes_max = 2, .breaker_pct = 50}));
+  REQUIRE(drain_all(desk, 0, 3).back() == "waiting");
+  desk.restart(RulesDesk::all_in(Mode::approve));
+  CHECK(desk.state(3) == ActionState::waiting);
+}
+
 // Two witnesses (rule 5) -------------------------------------------------------------------------
 
 TEST_CASE("one witness drains no node, nor do two words of the same one") {

@@ -68,7 +68,20 @@ Actions::Actions(Settings settings, Restored restored)
     if (kept.state() == intended)
       step(kept, {ActionState::called, restored.now, own_name, "the program was started again"});
     if (kept.state() == planned || kept.state() == approved) intend(kept, restored.now, own_name);
+    if (kept.state() == waiting && is_outdated(kept))
+      step(kept, {discarded, restored.now, own_name, "the mode is another one now"});
   }
+}
+
+/// Of one that waits: nothing leaves in the mode of now, or it is planned anew without waiting.
+bool Actions::is_outdated(const Action& action) const {
+  const Mode mode = mode_of(area_of(action.call));
+  const ActionKind kind = action.call.kind;
+  const bool is_planned_once = kind == ActionKind::requeue_excluding ||
+                               kind == ActionKind::annotate || kind == ActionKind::notify;
+  const bool waits_needlessly =
+      mode == Mode::act && action.mode == Mode::approve && !is_planned_once;
+  return settings_.rules.obeys_modes && (mode < Mode::approve || waits_needlessly);
 }
 
 const Action* Actions::find(std::int64_t id) const {

@@ -144,6 +144,7 @@ class Actions {
   enum class Look : std::uint8_t { absent, too_early, forgotten };
   [[nodiscard]] static Look look_for_submission(const Action& action, SimTime called,
                                                 const Listing& listing);
+  [[nodiscard]] bool is_outdated(const Action& action) const;
   [[nodiscard]] bool may_call_again(const Action& action, const Call& call, SimTime now) const;
   [[nodiscard]] bool is_forgotten(const Action& action, const Listing& listing) const;
   void watch(Action& action, const Reading& reading, SimTime now);

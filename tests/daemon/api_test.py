@@ -142,9 +142,17 @@ def reloaded(daemon, trace):
             break
     expect("settings that are wrong change nothing", b"goes on" in said and site.ask("GET", "/api/v1/cluster")[1]["modes"]["order"] == "shadow"
            and (site.state / "replay.jsonl").read_text() == "")
+    in_state = lambda state: site.ask("GET", f"/api/v1/actions?state={state}")[1].get("actions", [])
+    site.config.write_text(text + '[mode]\norder = "approve"\n')
+    each.send_signal(signal.SIGHUP)
+    site.wait(lambda: in_state("waiting"), "after SIGHUP its starts wait")
+    waited = {action["id"] for action in in_state("waiting")}
     site.config.write_text(text + '[mode]\norder = "act"\n')
     each.send_signal(signal.SIGHUP)
     site.wait(lambda: (site.state / "replay.jsonl").read_text(), "after SIGHUP it acts")
+    discarded = {action["id"]: action["steps"][-1]["note"] for action in in_state("discarded")}
+    expect(f"and nothing waits on: {discarded}", not in_state("waiting") and waited <= set(discarded)
+           and set(discarded.values()) == {"the mode is another one now"})
     statuses = set()
     for _ in range(20):
         each.send_signal(signal.SIGHUP)
