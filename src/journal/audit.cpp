@@ -11,6 +11,7 @@
 #include "base/sha256.hpp"
 #include "core/action_json.hpp"
 #include "journal/chain.hpp"
+#include "journal/head.hpp"
 #include "journal/schema.hpp"
 
 namespace schedmate::journal {
@@ -283,9 +284,13 @@ Result<std::vector<std::int64_t>> actions_about(const JournalFile& file, const s
 }
 
 Result<AuditVerdict> verify(const JournalFile& file) {
+  Result<std::optional<Head>> head = std::nullopt;
+  if (file.vfs.empty()) head = HeadFile::read_of(file.path);  // first: the journal may go on
   const auto database = open_to_read(file);
   if (!database) return tl::unexpected(database.error());
   AuditVerdict verdict = Walk(**database).run();
+  std::string lost = !head ? head.error().message : *head ? lost_since(**head, **database) : "";
+  if (!lost.empty() && !verdict.fault) verdict.fault = AuditFault{0, std::move(lost)};
   if (auto read = (*database)->take_error(); !read) return tl::unexpected(read.error());
   return verdict;
 }

@@ -91,8 +91,12 @@ Result<std::unique_ptr<Journal>> Journal::open(const Options& options, const Clo
     auto lock = take_lock(options);
     if (!lock) return tl::unexpected(lock.error());
     journal->lock_ = std::move(*lock);
+    auto head = HeadFile::open(head_path(options.path));
+    if (!head) return tl::unexpected(head.error());
+    journal->head_ = std::move(*head);
   }
-  if (auto opened = journal->open_file(); !opened) return tl::unexpected(opened.error());
+  auto opened = journal->open_file().and_then([&] { return journal->check_chain(); });
+  if (!opened) return tl::unexpected(opened.error());
   return journal;
 }
 
@@ -131,6 +135,8 @@ Result<void> Journal::find_epoch() {
 Result<void> Journal::take_epoch() {
   std::int64_t epoch = 0;
   auto taken = change([&](NewEntries& entries) -> Result<void> {
+    if (auto compared = compare_with_head(); !compared) return compared;
+    if (head_) count_change(*database_);
     {
       Query query(*database_, "UPDATE state SET epoch = epoch + 1, instance = ? RETURNING epoch");
       if (query.bind(options_.instance).next()) epoch = query.integer(0);
@@ -141,6 +147,43 @@ Result<void> Journal::take_epoch() {
   });
   if (taken) epoch_ = epoch;
   return taken;
+}
+
+/// In the transaction that takes the epoch. Numbers of what was lost are not given again.
+Result<void> Journal::compare_with_head() {
+  if (!head_) return {};
+  const auto last = head_->read();
+  if (!last && last.error().code != ErrorCode::invalid) return tl::unexpected(last.error());
+  if (last && !*last && head_of(*database_).changes == 0)
+    return head_->write({}).and_then([&] { return head_->sync(); });
+  std::string doubt = !last    ? last.error().message
+                      : !*last ? head_path(options_.path) + " is gone"
+                               : lost_since(**last, *database_);
+  if (doubt.empty()) return {};
+  if (last && *last)
+    Query(*database_, "UPDATE state SET epoch = max(epoch, ?), next_action = max(next_action, ?)")
+        .bind((*last)->epoch)
+        .bind((*last)->next_action)
+        .run();
+  Query(*database_, "INSERT OR REPLACE INTO kept VALUES (?, ?)").bind(doubt_name).bind(doubt).run();
+  return {};
+}
+
+Result<void> Journal::check_chain() {
+  if (!head_) return {};
+  const auto verdict = verify({.path = options_.path});
+  if (!verdict && verdict.error().code != ErrorCode::invalid)
+    return tl::unexpected(verdict.error());
+  if (verdict && !verdict->fault) return {};
+  std::string doubt = verdict ? verdict->fault->what : verdict.error().message;
+  if (verdict && verdict->fault->sequence > 0)
+    doubt = fmt::format("entry {}: {}", verdict->fault->sequence, doubt);
+  const auto before = all_kept();
+  if (!before) return tl::unexpected(before.error());
+  const auto agreed = before->find(agreed_name);
+  if (before->contains(doubt_name) || (agreed != before->end() && agreed->second == doubt))
+    return {};
+  return append({.kept = {{doubt_name, doubt}}});
 }
 
 Result<void> Journal::check_epoch() {
@@ -168,6 +211,7 @@ Result<void> Journal::change(const std::function<Result<void>(NewEntries& entrie
     entries.write(*database_);
     done = second.commit();
   }
+  if (done && head_) done = head_->write(head_of(*database_));
   if (!done) return break_by(done.error());
   return {};
 }
@@ -178,8 +222,10 @@ tl::unexpected<Error> Journal::break_by(const Error& error) {
 }
 
 Result<void> Journal::append(const Batch& batch) {
-  auto done =
-      change([&](NewEntries& entries) { return write_batch(*database_, batch, entries, open_); });
+  auto done = change([&](NewEntries& entries) {
+    if (head_) count_change(*database_);
+    return write_batch(*database_, batch, entries, open_);
+  });
   if (!done) open_.clear();
   return done;
 }
@@ -245,7 +291,7 @@ Result<std::optional<std::string>> Journal::kept(const std::string& name) {
 
 Result<std::map<std::string, std::string>> Journal::all_kept() {
   if (broken_) return tl::unexpected(*broken_);
-  Query rows(*database_, "SELECT name, value FROM kept");
+  Query rows(*database_, "SELECT name, value FROM kept WHERE name != 'changes'");
   std::map<std::string, std::string> all;
   while (rows.next()) all[rows.text(0)] = rows.text(1);
   return unless_failed<std::map<std::string, std::string>>(*database_, std::move(all));

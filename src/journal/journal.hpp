@@ -19,11 +19,17 @@
 
 #include "base/descriptor.hpp"
 #include "journal/audit.hpp"
+#include "journal/head.hpp"
 #include "sqlite/database.hpp"
 
 namespace schedmate::journal {
 
 class NewEntries;
+
+/// Names of kept values, which open() and reopen() write: why the file may not be what was on
+/// record, until somebody agrees that it goes on, and what was agreed to last.
+inline constexpr const char* doubt_name = "doubt";
+inline constexpr const char* agreed_name = "doubt agreed to";
 
 /// Rules of the journal, for tests that show that the absence of each is found.
 struct Rules {
@@ -35,7 +41,7 @@ struct Rules {
 };
 
 struct Options {
-  /// In a folder of one's own that is there; FILE.lock lies beside it.
+  /// In a folder of one's own that is there; FILE.lock and FILE.head lie beside it.
   std::string path{};
   std::string instance{};  ///< who writes: "HOST:PID", never that of another writer
   /// compact() removes what is oldest while more than that is in use.
@@ -139,6 +145,8 @@ class Journal {
 
  private:
   Result<void> open_file();
+  Result<void> compare_with_head();
+  Result<void> check_chain();
   /// The epoch that this instance took, even if it was not told so.
   Result<void> find_epoch();
   Result<void> take_epoch();
@@ -152,6 +160,7 @@ class Journal {
   Options options_;
   Clock clock_;
   Descriptor lock_;
+  std::optional<HeadFile> head_;
   std::unique_ptr<sqlite::Database> database_;
   std::int64_t epoch_ = 0;                 ///< 0: none taken yet
   std::optional<Error> broken_;            ///< the disk failed
