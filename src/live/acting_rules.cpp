@@ -117,6 +117,10 @@ void Actions::discard_waiting(SimTime now, const std::string& why) {
 }
 
 void Actions::close_breaker(const std::string& by, SimTime now) {
+  if (!doubt_.empty() && by != own_name) {
+    record_.remarks.push_back({"acting again", by, "in spite of: " + doubt_});
+    record_.agreed = std::exchange(doubt_, {});
+  }
   if (foreign_since_) {
     foreign_since_.reset();
     foreign_mark_.clear();

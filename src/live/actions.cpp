@@ -55,7 +55,9 @@ bool wants_witnesses(const ActionCall& call) {
 }  // namespace
 
 Actions::Actions(Settings settings, Restored restored)
-    : settings_(std::move(settings)), next_id_(restored.next_id) {
+    : settings_(std::move(settings)),
+      next_id_(restored.next_id),
+      doubt_(std::move(restored.doubt)) {
   restore_past(restored.past);
   for (Action& action : restored.open) {
     const std::int64_t id = action.id;
@@ -69,7 +71,8 @@ Actions::Actions(Settings settings, Restored restored)
       step(kept, {ActionState::called, restored.now, own_name, "the program was started again"});
     if (kept.state() == planned || kept.state() == approved) intend(kept, restored.now, own_name);
     if (kept.state() == waiting && is_outdated(kept))
-      step(kept, {discarded, restored.now, own_name, "the mode is another one now"});
+      step(kept, {discarded, restored.now, own_name,
+                  doubt_.empty() ? "the mode is another one now" : "the journal is in doubt"});
   }
 }
 
@@ -365,7 +368,7 @@ SimTime Actions::looks_back_to() const {
 
 bool Actions::may_call_again(const Action& action, const Call& call, SimTime now) const {
   constexpr int most_calls = 3;
-  if (call.made >= most_calls) return false;
+  if (call.made >= most_calls || !doubt_.empty()) return false;
   // The mode may be another one than when it was decided.
   const Mode mode = mode_of(area_of(action.call));
   const bool approved_once = std::ranges::any_of(
@@ -405,7 +408,7 @@ void Actions::watch(Action& action, const Reading& reading, SimTime now) {
     return step(action, {superseded, now, own_name, "somebody else changed it, or it is gone"});
   }
   const bool too_long = action.call.kind == ActionKind::hold && settings_.rules.fail_open &&
-                        now - action.steps.back().when >= settings_.waits.hold;
+                        doubt_.empty() && now - action.steps.back().when >= settings_.waits.hold;
   if (too_long && !busy(action.call)) (void)undo(action.id, own_name, now);
 }
 
@@ -416,7 +419,7 @@ bool Actions::is_own_orphan(std::string_view text) const {
 }
 
 void Actions::free_orphans(const Reading& reading, SimTime now) {
-  if (!settings_.rules.fail_open) return;
+  if (!settings_.rules.fail_open || !doubt_.empty()) return;
   const std::vector<std::string> why{"it carries the mark of an action that came to nothing"};
   for (const SeenNode& node : reading.listing().nodes) {
     if (node.state == NodeState::up || !is_own_orphan(node.reason)) continue;

@@ -33,10 +33,8 @@ struct ActionRecord {
   std::vector<Step> steps;
   std::vector<Action> actions;
   std::vector<Remark> remarks;
-  std::optional<std::string> past{};  ///< to be kept: what caps and breaker remember
-  [[nodiscard]] bool empty() const {
-    return steps.empty() && actions.empty() && remarks.empty() && !past;
-  }
+  std::optional<std::string> past{};    ///< to be kept: what caps and breaker remember
+  std::optional<std::string> agreed{};  ///< the doubt that an operator has settled
 };
 
 struct DueCall {
@@ -57,6 +55,7 @@ class Actions {
     std::int64_t next_id = 1;
     std::string past{};  ///< ActionRecord::past
     SimTime now;
+    std::string doubt{};  ///< why what the journal holds may not be what was on record
   };
   Actions(Settings settings, Restored restored);
 
@@ -109,7 +108,11 @@ class Actions {
   /// When time decides about a call whose outcome no reading has shown; `never`: there is none.
   [[nodiscard]] SimTime next_due() const;
   [[nodiscard]] bool busy(const ActionCall& call) const;
-  [[nodiscard]] bool breaker_open() const { return breaker_since_ || foreign_since_; }
+  [[nodiscard]] bool breaker_open() const {
+    return breaker_since_ || foreign_since_ || !doubt_.empty();
+  }
+  /// What is wrong with the journal, which keeps the breaker open until an operator closes it.
+  [[nodiscard]] const std::string& doubt() const { return doubt_; }
   /// That of another instance which was seen to act here and keeps the breaker open: meanwhile
   /// nothing is called at all; "": none.
   [[nodiscard]] const std::string& foreign_mark() const { return foreign_mark_; }
@@ -188,7 +191,7 @@ class Actions {
   std::map<std::string, SimTime, std::less<>> lifted_;  // own drains, by somebody else
   std::optional<SimTime> breaker_since_, foreign_since_;
   std::optional<SimTime> read_at_;  // the last reading, by the cluster's clock
-  std::string foreign_mark_;
+  std::string foreign_mark_, doubt_;
   std::optional<std::set<std::string>> foreign_marks_;  // at the last reading
   Counts counts_;
 };

@@ -86,7 +86,7 @@ TEST_CASE("what has ended is shown until that is on record") {
   CHECK(actions.take().actions.size() == 1);
   REQUIRE(shown.find(*id) != nullptr);
   CHECK(shown.find(*id)->state() == ActionState::shadowed);
-  CHECK(actions.take().empty());
+  CHECK(actions.take().steps.empty());
   (void)actions.recorded();
   CHECK(shown.find(*id) == nullptr);
 }

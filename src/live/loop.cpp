@@ -15,8 +15,12 @@ constexpr std::string_view kept_read = "ends are known until";
 constexpr std::string_view kept_began = "read first at";
 
 Actions::Restored restored_of(const Past& past, SimTime now) {
-  const auto acting = past.kept.find(std::string(Actions::key));
-  return {past.open, past.next_action, acting == past.kept.end() ? "" : acting->second, now};
+  const auto kept = [&](const std::string& name) {
+    const auto found = past.kept.find(name);
+    return found == past.kept.end() ? "" : found->second;
+  };
+  return {past.open, past.next_action, kept(std::string(Actions::key)), now,
+          kept(journal::doubt_name)};
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ void Loop::care_for_nodes(const Listing& listing, SimTime now) {
   if (actions_.settings().modes.recover != Mode::observe)
     for (const Proposal& each : care_.due(view))
       if (const auto id = actions_.propose(each, now)) care_.began(each, *id);
+  if (!actions_.doubt().empty()) return;
   for (std::string& token : care_.left_over(view)) {
     batch_.remarks.push_back(
         {"a test is over", now, own_name, "what it has left is removed: " + token});

@@ -35,6 +35,13 @@ std::string_view instead_of_undo(ActionKind kind) {
   }
 }
 
+Error in_doubt(const std::string& doubt) {
+  return {ErrorCode::conflict,
+          fmt::format("the journal is not what was on record ({}): nothing is called until an "
+                      "operator closes the breaker",
+                      doubt)};
+}
+
 }  // namespace
 
 Result<ActionCall> undoing(const Action& action) {
@@ -62,6 +69,7 @@ Result<ActionCall> undoing(const Action& action) {
 
 Result<std::int64_t> Actions::request(ActionCall call, const std::string& by, SimTime now) {
   const Mode mode = mode_of(area_of(call));
+  if (!doubt_.empty()) return tl::unexpected(in_doubt(doubt_));
   if (mode != Mode::act && foreign_since_)
     return fail(ErrorCode::conflict,
                 fmt::format("another instance acts on this cluster (\"{}\"): nothing is called "
@@ -82,6 +90,7 @@ Result<std::int64_t> Actions::request(ActionCall call, const std::string& by, Si
 
 Result<void> Actions::approve(std::int64_t id, const std::string& by, SimTime now) {
   Action* const action = find(id);
+  if (!doubt_.empty()) return tl::unexpected(in_doubt(doubt_));
   if (action == nullptr) return fail(ErrorCode::not_found, fmt::format("no open action {}", id));
   if (action->state() != ActionState::waiting)
     return fail(ErrorCode::conflict,
@@ -110,6 +119,7 @@ Result<void> Actions::reject(std::int64_t id, const std::string& by, SimTime now
 
 Result<std::int64_t> Actions::undo(std::int64_t id, const std::string& by, SimTime now) {
   const Action* const action = find(id);
+  if (!doubt_.empty()) return tl::unexpected(in_doubt(doubt_));
   if (action == nullptr)
     return fail(ErrorCode::not_found, fmt::format("no action {} that could be undone", id));
   auto call = undoing(*action);

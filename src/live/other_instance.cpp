@@ -13,6 +13,7 @@ namespace schedmate::live {
 
 Mode Actions::mode_of(Area area) const {
   const Mode mode = settings_.modes.of(area);
+  if (!doubt_.empty()) return std::min(mode, Mode::shadow);
   return foreign_since_ && settings_.rules.one_instance ? std::min(mode, Mode::shadow) : mode;
 }
 

@@ -16,6 +16,10 @@ void Loop::flush(SimTime now) {
   for (auto& [what, by, note] : record.remarks)
     batch_.remarks.push_back({std::move(what), now, std::move(by), std::move(note)});
   if (record.past) batch_.kept.push_back({std::string(Actions::key), std::move(*record.past)});
+  if (record.agreed) {
+    batch_.kept.push_back({journal::doubt_name, ""});
+    batch_.kept.push_back({journal::agreed_name, std::move(*record.agreed)});
+  }
   std::ranges::move(submissions_.take(now), std::back_inserter(batch_.kept));
   std::ranges::move(ledger_.take(), std::back_inserter(batch_.kept));
   if (auto text = care_.take_text())

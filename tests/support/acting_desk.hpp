@@ -67,7 +67,8 @@ class ActingDesk {
   }
   /// A new process, which has what the journal holds.
   void restart() {
-    live::Actions::Restored left{.open = {}, .next_id = last_ + 1, .past = past_, .now = now()};
+    live::Actions::Restored left{
+        .open = {}, .next_id = last_ + 1, .past = past_, .now = now(), .doubt = doubt_};
     for (const auto& [id, action] : book_)
       if (!is_end(action.call.kind, action.state())) left.open.push_back(action);
     due_.clear();
@@ -76,6 +77,11 @@ class ActingDesk {
   }
   void restart(live::Settings settings) {
     settings_ = std::move(settings);
+    restart();
+  }
+  /// Whose journal is not what was on record.
+  void restart_in_doubt(std::string doubt) {
+    doubt_ = std::move(doubt);
     restart();
   }
   Result<void> approve(std::int64_t id) { return kept(actions_.approve(id, "olga", now())); }
@@ -118,6 +124,7 @@ class ActingDesk {
     }
     for (auto& remark : record.remarks) remarks_.push_back(std::move(remark));
     if (record.past) past_ = *record.past;
+    if (record.agreed) doubt_.clear();
     std::ranges::move(actions_.recorded(), std::back_inserter(due_));
   }
   static void add(Action& action, ActionStep step) {
@@ -132,7 +139,7 @@ class ActingDesk {
   std::map<std::int64_t, Action> book_;  // what the journal holds
   std::vector<live::ActionRecord::Remark> remarks_;
   std::vector<live::DueCall> due_;  // recorded, not called yet
-  std::string past_;
+  std::string past_, doubt_;
   std::int64_t last_ = 0;
   std::uint64_t readings_ = 0;
 };
