@@ -54,6 +54,7 @@ struct State {
   HistoryEnds ends{};                  ///< of jobs
   WorkerDesk::Counts readings{};       ///< for which workers are configured
   std::string trouble{};  ///< why the cluster is not seen, so all this is old; "": it is
+  std::string stopped{};  ///< why nothing is called; "": there is no such reason
 };
 
 /// Whose jobs there are, by id: for other threads.

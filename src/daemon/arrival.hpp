@@ -38,6 +38,11 @@ struct PastRead {
   std::uint64_t loop;         ///< which one it is for
   std::vector<SeenJob> runs;  ///< of the history
 };
-using Arrival = std::variant<live::Event, Visit, Reported, Advanced, Foreseen, Learned, PastRead>;
+/// Whether things are on record again.
+struct Reopened {
+  Result<void> result;
+};
+using Arrival =
+    std::variant<live::Event, Visit, Reported, Advanced, Foreseen, Learned, PastRead, Reopened>;
 
 }  // namespace schedmate::daemon

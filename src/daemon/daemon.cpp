@@ -29,6 +29,7 @@
 #include "daemon/memory.hpp"
 #include "daemon/probe_desk.hpp"
 #include "daemon/readings.hpp"
+#include "daemon/record.hpp"
 #include "daemon/requests.hpp"
 #include "daemon/step_desk.hpp"
 #include "daemon/studies.hpp"
@@ -52,13 +53,9 @@ class Daemon {
   Result<void> run() {
     if (auto made = make_own_folder(configuration_.state_dir); !made)
       return tl::unexpected(made.error());
-    auto journal = journal::Journal::open({.path = journal::journal_path(configuration_.state_dir),
-                                           .instance = configuration_.writer},
-                                          surroundings_.clock);
-    if (!journal) return tl::unexpected(journal.error());
-    journal_ = std::move(*journal);
-    events_ = std::make_shared<http::EventLog>(
-        http::EventBounds{.first_id = static_cast<std::uint64_t>(journal_->epoch()) << 32U});
+    if (auto opened = record_.open(); !opened) return opened;
+    events_ =
+        std::make_shared<http::EventLog>(http::EventBounds{.first_id = record_.first_event()});
     auto cluster =
         reach_cluster(configuration_, surroundings_.clock, surroundings_.user_name(::geteuid()));
     if (!cluster) return tl::unexpected(cluster.error());
@@ -89,7 +86,7 @@ class Daemon {
  private:
   /// A loop of what the journal holds, and of what was found of jobs.
   Result<void> begin() {
-    const auto past = past_in(*journal_);
+    const auto past = record_.past();
     if (!past) return tl::unexpected(past.error());
     live::LoopOptions options = configuration_.loop;
     options.settings.instance =
@@ -105,6 +102,7 @@ class Daemon {
       loop->recall(kept_lives(configuration_.state_dir, surroundings_.report));
     if (loop_ && loop_->counts().readings > 0) before_ = std::move(loop_);
     loop_ = std::move(loop);
+    if (!record_.lost().empty()) loop_->only_look();
     ++loops_;
     if (cluster_.remember)
       for (const auto& [id, attempt] : loop_->jobs().all())
@@ -145,11 +143,12 @@ class Daemon {
         visits_.empty() ? std::min(longest, configuration_.poll) : std::chrono::milliseconds(0);
     for (Arrival& arrival : inbox_.take(within))
       std::visit([&](auto& each) { take(each); }, arrival);
-    if (may_change())
+    if (may_change() || !health_.trouble().empty())
       for (Visit& visit : std::exchange(late_, {})) take(visit);
     serve();
     measure();
     reloading_ = reloading_ || (late_.empty() && surroundings_.reload_asked());
+    if (record_.try_again()) ++out_;
     if (failed_ || (reloading_ && out_ > 0)) return;
     if (std::exchange(reloading_, false)) return reload();
     if (cluster_.advance) {
@@ -196,7 +195,8 @@ class Daemon {
             cluster_.abilities.lack(ActionKind::start).empty(),
             studies_.ends(),
             readings_.of_workers(),
-            health_.trouble()};
+            health_.trouble(),
+            health_.stopped()};
   }
 
   void take(Foreseen& foreseen) {
@@ -218,7 +218,8 @@ class Daemon {
       keeper_.ask(keeping(desk_.probes(), loop_->lives(), configuration_.state_dir));
     }
     job_actions_.keep(loop_->jobs());
-    health_.measured(metrics_of(state()), loop_->actions().foreign_mark());
+    health_.measured(metrics_of(state()));
+    health_.stopped({record_.lost(), loop_->actions().doubt(), loop_->actions().foreign_mark()});
   }
 
   /// Where time waits for us: on to what happens next.
@@ -282,7 +283,6 @@ class Daemon {
   void take(PastRead& past) {
     if (past.loop == loops_) loop_->learn_past(past.runs);
   }
-
   void take(Learned& learned) {
     if (learned.loop == loops_) step(learned.studied);
   }
@@ -302,16 +302,16 @@ class Daemon {
     }
   }
   void answer(Visit& question) {
-    if (shown().counts().readings == 0) {
-      (*question.answer)(http::busy_reply("the cluster has not been read yet"));
-      return;
-    }
+    if (shown().counts().readings == 0)
+      return (void)(*question.answer)(http::busy_reply("the cluster has not been read yet"));
     if (is_reading(question.request))
       return readings_.take(question.request, question.answer, shown().jobs());
     const State state = this->state();
     if (archive_.take(question.request, question.answer, state)) return;
-    if (question.request.route->effect == http::Effect::changes && !may_change())
-      return late_.push_back(std::move(question));
+    if (question.request.route->effect == http::Effect::changes && !may_change()) {
+      if (health_.trouble().empty()) return late_.push_back(std::move(question));
+      return (void)(*question.answer)(http::busy_reply("the cluster does not answer"));
+    }
     if (auto decision = decision_of(question.request)) {
       if (auto past = *decision ? past_decision(**decision, state) : std::nullopt)
         return (void)(*question.answer)(std::move(*past));
@@ -329,6 +329,8 @@ class Daemon {
   /// To the loop, whose Answer is the reply.
   template <class Event>
   void put(const Visit& question, Result<Event> asked) {
+    if (asked && !record_.lost().empty())
+      asked = fail(ErrorCode::unavailable, "it could not be recorded: " + record_.lost());
     if (!asked) return (void)(*question.answer)(http::error_reply(asked.error()));
     asked->number = ++questions_;
     asking_[asked->number] = {question.answer, std::is_same_v<Event, live::Requested>};
@@ -345,10 +347,8 @@ class Daemon {
   }
 
   void take(Reported& reported) {
-    if (loop_->counts().readings == 0) {
-      (*reported.answer)(http::busy_reply("the cluster has not been read yet"));
-      return;
-    }
+    if (loop_->counts().readings == 0)
+      return (void)(*reported.answer)(http::busy_reply("the cluster has not been read yet"));
     auto taken = desk_.take(reported.message, loop_->actions().nodes(),
                             {seconds_of(surroundings_.clock.wall()), now_});
     for (live::NodeWitness& witness : taken.witnesses) step(live::Witnessed{std::move(witness)});
@@ -362,11 +362,7 @@ class Daemon {
 
   void carry_out(live::Append& append) {
     ++out_;
-    writer_.ask([this, batch = std::move(append.batch)] {
-      live::Appended appended{journal_->append(batch)};
-      (void)journal_->compact();  // an error shows at the next append
-      inbox_.put(live::Event(std::move(appended)));
-    });
+    record_.append(std::move(append.batch));
   }
   void carry_out(live::MakeCall& call) {
     ++out_;
@@ -433,19 +429,19 @@ class Daemon {
     if (!health_.is_heard()) return;  // whoever comes later is told to read everything
     if (auto event = event_of(noted, state)) events_->publish(std::move(*event));
   }
-  /// Crash-only: what the journal holds decides how it goes on.
+  /// Crash-only: what the journal holds decides how it goes on, once it can be written.
   void carry_out(live::Stop& stop) {
-    surroundings_.report(stop.error.message);
     for (const auto& [number, asker] : asking_)
       (*asker.answer)(
           http::error_reply(Error{ErrorCode::unavailable, "it could not be recorded; ask again"}));
     asking_.clear();
-    if (stop.error.code != ErrorCode::unavailable) {
-      failed_ = stop.error;
-      return;
-    }
-    const auto begun = journal_->reopen().and_then([this] { return begin(); });
-    if (!begun) failed_ = begun.error();
+    if (auto lost = record_.lose(stop.error); !lost) failed_ = lost.error();
+  }
+  void take(Reopened& reopened) {
+    --out_;
+    auto taken = record_.take(reopened);
+    if (record_.lost().empty()) taken = begin();
+    if (!taken) failed_ = taken.error();
   }
 
   Configuration configuration_;
@@ -454,7 +450,6 @@ class Daemon {
   Health health_;  // before the door, whose threads read it
   std::shared_ptr<http::EventLog> events_;
   ProbeDesk desk_;                             // before the door, whose threads check proofs here
-  std::unique_ptr<journal::Journal> journal_;  // the writer's thread, or while nothing is out
   std::unique_ptr<live::Loop> loop_, before_;  // that one is shown until this one has read
   Inbox<Arrival> inbox_;
   std::unique_ptr<http::Server> door_;
@@ -477,7 +472,11 @@ class Daemon {
   LookDoor look_;
   Pace pace_;
   std::optional<Error> failed_;
-  Worker connector_, writer_, notifier_, keeper_;  // they use what stands above, as do those below
+  Worker connector_, notifier_, keeper_;  // they use what stands above, as do those below
+  Record record_{
+      {.path = journal::journal_path(configuration_.state_dir), .instance = configuration_.writer},
+      surroundings_.clock,
+      {[this](Arrival arrival) { inbox_.put(std::move(arrival)); }, surroundings_.report}};
   Foresight foresight_{surroundings_.clock, configuration_.session,
                        [this](Result<Forecast> made) { inbox_.put(Foreseen{std::move(made)}); }};
   Studies studies_{configuration_.session,

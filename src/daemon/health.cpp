@@ -6,6 +6,22 @@
 #include <utility>
 
 namespace schedmate::daemon {
+namespace {
+
+std::string why_of(const Health::Stops& stops) {
+  if (!stops.unrecorded.empty())
+    return "nothing can be recorded, so nothing is called: " + stops.unrecorded;
+  if (!stops.doubt.empty())
+    return fmt::format(
+        "the journal is not what was on record ({}): nothing is called until an operator closes "
+        "the breaker",
+        stops.doubt);
+  if (stops.foreign_mark.empty()) return "";
+  return fmt::format("another instance acts on this cluster (\"{}\"): nothing is called",
+                     stops.foreign_mark);
+}
+
+}  // namespace
 
 void Health::lacks(std::vector<std::string> lacks) {
   const std::lock_guard lock(mutex_);
@@ -24,10 +40,14 @@ bool Health::look(const Error* error) {
   return was_blind != !trouble_.empty();
 }
 
-void Health::measured(std::vector<http::Metric> metrics, std::string foreign_mark) {
+void Health::measured(std::vector<http::Metric> metrics) {
   const std::lock_guard lock(mutex_);
   metrics_ = std::move(metrics);
-  foreign_mark_ = std::move(foreign_mark);
+}
+
+void Health::stopped(Stops stops) {
+  const std::lock_guard lock(mutex_);
+  stops_ = std::move(stops);
 }
 
 bool Health::is_heard() const {
@@ -44,11 +64,16 @@ http::Readiness Health::readiness() const {
   const std::lock_guard lock(mutex_);
   if (!trouble_.empty()) return {false, {"the cluster does not answer: " + trouble_}};
   if (!is_heard_) return {false, {"the cluster was not read yet"}};
+  const bool acts = stops_.unrecorded.empty() && stops_.doubt.empty();
+  if (!acts) return {false, {why_of(stops_)}};
   http::Readiness made{true, lacks_};
-  if (!foreign_mark_.empty())
-    made.reasons.push_back(fmt::format(
-        "another instance acts on this cluster (\"{}\"): nothing is called", foreign_mark_));
+  if (std::string why = why_of(stops_); !why.empty()) made.reasons.push_back(std::move(why));
   return made;
+}
+
+std::string Health::stopped() const {
+  const std::lock_guard lock(mutex_);
+  return why_of(stops_);
 }
 
 std::vector<http::Metric> Health::metrics() const {

@@ -21,12 +21,20 @@ class Health {
   void heard();
   /// After each call for a reading: its error, or null. Gives whether that has changed.
   bool look(const Error* error);
-  /// The figures, and the mark of another instance that acts ("": none does).
-  void measured(std::vector<http::Metric> metrics, std::string foreign_mark);
+  void measured(std::vector<http::Metric> metrics);
+  /// Why nothing is called; "": that is no reason.
+  struct Stops {
+    std::string unrecorded{};    ///< why nothing can be recorded
+    std::string doubt{};         ///< what is wrong with the journal
+    std::string foreign_mark{};  ///< of another instance that acts
+  };
+  void stopped(Stops stops);
 
   [[nodiscard]] bool is_heard() const;
   /// Why the cluster is not seen; "": it is, or nobody has looked yet.
   [[nodiscard]] std::string trouble() const;
+  /// Why nothing is called, in words; "": there is no such reason.
+  [[nodiscard]] std::string stopped() const;
   [[nodiscard]] http::Readiness readiness() const;
   [[nodiscard]] std::vector<http::Metric> metrics() const;
 
@@ -34,7 +42,8 @@ class Health {
   mutable std::mutex mutex_;
   std::vector<std::string> lacks_;
   bool is_heard_ = false;
-  std::string trouble_, foreign_mark_;
+  std::string trouble_;
+  Stops stops_;
   std::vector<http::Metric> metrics_;
 };
 

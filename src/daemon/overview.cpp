@@ -19,6 +19,7 @@ void put_overview(Document& cluster, const http::Request& request, const State& 
                       {"annotate", name_of(modes.annotate)},
                       {"notify", name_of(modes.notify)}};
   cluster["trouble"] = state.trouble.empty() ? Document(nullptr) : Document(state.trouble);
+  cluster["stopped"] = state.stopped.empty() ? Document(nullptr) : Document(state.stopped);
   cluster["actions_waiting"] = std::ranges::count_if(
       actions.all(), [](const auto& each) { return each.second.state() == ActionState::waiting; });
   cluster["order_effect"] = nullptr;

@@ -269,10 +269,14 @@ void Actions::returned(std::int64_t id, const CallReply& reply, std::uint64_t re
   if (!settings_.rules.ambiguous_stops && reply.outcome == CallOutcome::unknown) due_.push_back(id);
 }
 
+void Actions::see(const Listing& listing) {
+  nodes_.clear();
+  for (const SeenNode& node : listing.nodes) nodes_[node.name] = node;
+}
+
 void Actions::read(const Reading& reading, std::uint64_t number, SimTime now) {
   look_for_others(reading.listing(), now);
-  nodes_.clear();
-  for (const SeenNode& node : reading.listing().nodes) nodes_[node.name] = node;
+  see(reading.listing());
   std::vector<std::int64_t> ids;
   for (const auto& [id, action] : actions_) ids.push_back(id);
   for (const std::int64_t id : ids)

@@ -75,6 +75,7 @@ class Actions {
   void returned(std::int64_t id, const CallReply& reply, std::uint64_t reading, SimTime now);
   /// Reading number `number` shows this.
   void read(const Reading& reading, std::uint64_t number, SimTime now);
+  void see(const Listing& listing);  ///< its nodes alone
   /// What time alone brings about.
   void tick(SimTime now);
 

@@ -24,8 +24,8 @@ struct Listed {
   std::uint64_t number = 0;
   Result<Listing> listing;
 };
-/// The journal's answer to Append. After an error the loop is over: another one is made of what the
-/// journal then holds.
+/// The journal's answer to Append. After an error the loop only looks, until another one is made of
+/// what the journal then holds.
 struct Appended {
   Result<void> result;
 };
@@ -92,7 +92,7 @@ struct Noted {
   Change::Kind change = Change::Kind::altered;  ///< of a job
   std::string job{};                            ///< of a new action: which it is about
 };
-/// The loop is over.
+/// Nothing is recorded any more: the loop only looks (Loop::only_look()).
 struct Stop {
   Error error;
 };

@@ -56,7 +56,7 @@ void Loop::recall(const std::map<std::string, Life>& earlier) {
 }
 
 std::vector<Effect> Loop::step(const Event& event, SimTime now) {
-  if (over_) return {};
+  if (over_) return look(event, now);
   std::visit([&](const auto& each) { take(each, now); }, event);
   study(now);
   flush(now);
@@ -67,11 +67,12 @@ SimTime Loop::next_tick() const { return listing_ ? never : next_reading(); }
 
 /// A policy's wish does not hurry a cluster that gave no answer.
 SimTime Loop::next_reading() const {
-  return blind_ ? next_list_ : std::min(next_list_, next_wake());
+  return blind_ || over_ ? next_list_ : std::min(next_list_, next_wake());
 }
 
 SimTime Loop::next_wake() const {
   SimTime next = never;
+  if (over_) return next;
   for (const auto& [number, until] : profiles_) next = std::min(next, until);
   next = std::min(next, actions_.next_due());
   if (actions_.settings().modes.order == Mode::observe) return next;
@@ -149,15 +150,16 @@ void Loop::take(const Appended& event, SimTime /*now*/) {
   }
 }
 
-void Loop::take(const Listed& event, SimTime now) {
+bool Loop::believes(const Listed& event, SimTime now) {
   listing_ = false;
   next_list_ = now + options_.poll;
   blind_ = !event.listing || jobs_.is_old(*event.listing) || doubts_.has(*event.listing, jobs_);
-  if (blind_) {
-    ++counts_.blind;
-    return;
-  }
-  ++counts_.readings;
+  ++(blind_ ? counts_.blind : counts_.readings);
+  return !blind_;
+}
+
+void Loop::take(const Listed& event, SimTime now) {
+  if (!believes(event, now)) return;
   const Listing& listing = *event.listing;
   if (!began_) {
     began_ = listing.now;

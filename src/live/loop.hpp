@@ -45,6 +45,9 @@ class Loop {
   Loop(LoopOptions options, const Past& past, SimTime now);
 
   std::vector<Effect> step(const Event& event, SimTime now);
+  /// Nothing can be recorded, as after an Appended with an error: from now on it reads the cluster
+  /// and shows what it reads; it decides, records and calls nothing.
+  void only_look() { over_ = true; }
   /// What an earlier loop found of jobs besides what the journal holds, of the attempts that are
   /// the same there. Before the first step.
   void recall(const std::map<std::string, Life>& earlier);
@@ -89,6 +92,8 @@ class Loop {
   void take(const Decided& event, SimTime now);
   void take(const Ticked& event, SimTime now);
   void take(const Witnessed& event, SimTime now);
+  std::vector<Effect> look(const Event& event, SimTime now);
+  bool believes(const Listed& event, SimTime now);
 
   [[nodiscard]] std::optional<Answer> answered_before(const Requested& event) const;
   void tell(const Change& change, SimTime now);

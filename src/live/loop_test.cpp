@@ -65,7 +65,26 @@ TEST_CASE("no call leaves before its record is safe") {
   CHECK(first_of<MakeCall>(after)->call.order == 5);
 }
 
-TEST_CASE("what the journal refuses is not called, and the loop is over") {
+TEST_CASE("a loop that can record nothing reads and shows on, and does nothing else") {
+  BareLoop bare;
+  (void)bare.propose(5);
+  (void)bare.loop.step(Appended{fail(ErrorCode::unavailable, "the disk is full")}, at(1001));
+  CHECK(bare.propose(6).empty());
+  bare.site.submit("2");
+  const auto ticked = bare.loop.step(Ticked{}, at(1010));
+  REQUIRE(ticked.size() == 1);
+  REQUIRE(first_of<List>(ticked) != nullptr);
+  const auto shown =
+      bare.loop.step(Listed{first_of<List>(ticked)->number, bare.site.listing()}, at(1010));
+  REQUIRE(shown.size() == 1);
+  REQUIRE(first_of<Noted>(shown) != nullptr);
+  CHECK(first_of<Noted>(shown)->id == "2");
+  CHECK(bare.loop.jobs().find("2") != nullptr);
+  CHECK(bare.loop.counts().readings == 2);
+  CHECK(bare.loop.next_wake() == never);
+}
+
+TEST_CASE("what the journal refuses is not called, and nothing is any more") {
   BareLoop bare;
   (void)bare.propose(5);
   const auto after =
@@ -74,7 +93,7 @@ TEST_CASE("what the journal refuses is not called, and the loop is over") {
   REQUIRE(first_of<Stop>(after) != nullptr);
   CHECK(first_of<Stop>(after)->error.code == ErrorCode::refused);
   CHECK(bare.propose(6).empty());
-  CHECK(bare.loop.step(Ticked{}, at(2000)).empty());
+  CHECK(first_of<Append>(bare.loop.step(Ticked{}, at(2000))) == nullptr);
 }
 
 TEST_CASE("one batch is on its way at a time; what happens meanwhile goes into the next") {

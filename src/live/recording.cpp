@@ -48,6 +48,17 @@ void Loop::give(std::vector<Answer>& answers) {
   for (Answer& answer : std::exchange(answers, {})) effects_.emplace_back(std::move(answer));
 }
 
+std::vector<Effect> Loop::look(const Event& event, SimTime now) {
+  if (std::holds_alternative<Ticked>(event) && now >= next_reading()) ask_to_list();
+  const auto* const listed = std::get_if<Listed>(&event);
+  if (listed != nullptr && believes(*listed, now)) {
+    for (const Change& change : jobs_.take(*listed->listing))
+      effects_.emplace_back(Noted{Noted::What::job, change.attempt.seen.id, {}, change.kind});
+    actions_.see(*listed->listing);
+  }
+  return std::exchange(effects_, {});
+}
+
 bool Loop::nothing_to_record() const {
   return batch_.steps.empty() && batch_.actions.empty() && batch_.remarks.empty() &&
          batch_.events.empty() && batch_.kept.empty();

@@ -189,7 +189,9 @@ std::string live_cluster_text(const Document& cluster, const ScreenStyle& style,
   if (const std::string trouble = word(cluster, "trouble"); !trouble.empty())
     text += styled(Style::red, style.fit("this is old: the cluster does not answer: " + trouble)) +
             "\n";
-  if (part(cluster, "breaker_open") == true)
+  if (const std::string stopped = word(cluster, "stopped"); !stopped.empty())
+    text += styled(Style::red, style.fit(stopped)) + "\n";
+  else if (part(cluster, "breaker_open") == true)
     text +=
         styled(Style::red, style.fit("the breaker is open: nothing that disturbs is done")) + "\n";
   if (const std::string order = order_line(part(cluster, "order_effect")); !order.empty())

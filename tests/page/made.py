@@ -76,7 +76,7 @@ def cluster(known, user="root", role="operator"):
     gpus = sum(node["gpus"] for node in nodes)
     return {"schema": "schedmate.cluster.v1", "nodes": nodes, "queue": {"pending": states.count("pending") + (0 if role == "operator" else 9), "running": states.count("running")}, "breaker_open": False,
             "now": "2020-09-13T12:26:40Z", "now_s": NOW, "name": "venus", "caller": {"user": user, "role": role},
-            "modes": {"order": "act", "recover": "approve", "pack": "shadow", "annotate": "shadow", "notify": "shadow"}, "actions_waiting": 2, "trouble": None, "order_effect": None, "first_forecasts": {"before": 110, "inside": 684, "after": 206},
+            "modes": {"order": "act", "recover": "approve", "pack": "shadow", "annotate": "shadow", "notify": "shadow"}, "actions_waiting": 2, "trouble": None, "stopped": None, "order_effect": None, "first_forecasts": {"before": 110, "inside": 684, "after": 206},
             "history": [timed({"gpus_used": min(gpus, int(150 + 120 * abs((i % 60) / 30 - 1) + draws.randrange(20))), "gpus": gpus, "waiting": int(30 + 40 * abs((i % 80) / 40 - 1))}, at=NOW - 86400 + 600 * i) for i in range(144)]}
 
 

@@ -88,6 +88,7 @@ function notice() {
       if (problem && problem.status !== 401 && problem.status !== 0) text = `${problem.text}.`;
     }
     if (!text && store.cluster?.trouble) text = `The daemon does not see the cluster (${store.cluster.trouble}): what stands here is old.`;
+    if (!text && store.cluster?.stopped) text = `SchedMate does nothing but show the cluster: ${store.cluster.stopped}.`;
     if (!text && store.cluster?.breaker_open) text = "The breaker is open: SchedMate plans nothing that disturbs anybody. See Actions.";
   }
   if (box.textContent !== text) box.textContent = text;
