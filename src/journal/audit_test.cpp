@@ -91,9 +91,11 @@ TEST_CASE("a chain that nobody touched is sound") {
 TEST_CASE("actions about a job are found by its whole id") {
   FaultyDisk disk(1);
   Batch batch;
-  for (const char* const job : {"7", "17", "7_1", "7"})
-    batch.actions.push_back(made_action(
-        std::ssize(batch.actions) + 1, {.kind = ActionKind::hold, .job = job, .submitted = at(1)}));
+  for (const char* const job : {"7", "17", "7_1", "7"}) {
+    batch.actions.push_back(made_action(std::ssize(batch.actions) + 1,
+                                        {.kind = ActionKind::hold, .job = job}, Mode::shadow));
+    batch.actions.back().steps.push_back({.state = ActionState::shadowed, .when = at(6)});
+  }
   const Options options{.path = "/j", .instance = "a", .vfs = disk.vfs()};
   REQUIRE(Journal::open(options, fixed_clock(at(9))).value()->append(batch));
   const auto about = [&](const char* job, std::size_t most) {

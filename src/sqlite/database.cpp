@@ -174,8 +174,9 @@ void Database::set_error(ErrorCode code, const std::string& what) {
 void Database::note(int code) {
   if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return;
   const char* const text = handle_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(handle_);
+  const int exact = handle_ == nullptr ? code : sqlite3_extended_errcode(handle_);
   set_error(code_of(code),
-            fmt::format("{} {}: {} ({})", place_.what, place_.path, text, remedy(code)));
+            fmt::format("{} {}: {} ({})", place_.what, place_.path, text, remedy(exact)));
 }
 
 sqlite3_stmt* Database::prepared(std::string_view sql) {
