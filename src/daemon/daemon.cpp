@@ -56,8 +56,8 @@ class Daemon {
     if (auto opened = record_.open(); !opened) return opened;
     events_ =
         std::make_shared<http::EventLog>(http::EventBounds{.first_id = record_.first_event()});
-    auto cluster =
-        reach_cluster(configuration_, surroundings_.clock, surroundings_.user_name(::geteuid()));
+    const std::string own_user = surroundings_.user_name(::geteuid());
+    auto cluster = reach_cluster(configuration_, surroundings_.clock, own_user);
     if (!cluster) return tl::unexpected(cluster.error());
     cluster_ = std::move(*cluster);
     for (const std::string& note : cluster_.notes) surroundings_.report(note);
@@ -73,10 +73,11 @@ class Daemon {
     foresight_.stop();
     door_->stop();
     std::promise<void> kept;
-    keeper_.ask([keep = keeping(desk_.probes(), loop_->lives(), configuration_.state_dir), &kept] {
-      keep();
-      kept.set_value();
-    });
+    keeper_.ask(
+        [keep = keeping(desk_.probes(), loop_->lives(), configuration_.state_dir), &kept, this] {
+          if (has_past_) keep();
+          kept.set_value();
+        });
     kept.get_future().wait();
     surroundings_.report(summary_of(state()));
     if (failed_) return tl::unexpected(*failed_);
@@ -96,7 +97,7 @@ class Daemon {
     desk_.answer(options, surroundings_.clock);
     texts_ = {};
     auto loop = std::make_unique<live::Loop>(std::move(options), *past, now_);
-    if (loop_)
+    if (std::exchange(has_past_, record_.lost().empty()))
       loop->recall(loop_->lives().all());
     else
       loop->recall(kept_lives(configuration_.state_dir, surroundings_.report));
@@ -104,6 +105,7 @@ class Daemon {
     loop_ = std::move(loop);
     if (!record_.lost().empty()) loop_->only_look();
     ++loops_;
+    over_ = false;  // this one has read nothing yet
     if (cluster_.remember)
       for (const auto& [id, attempt] : loop_->jobs().all())
         connector_.ask([this, job = attempt.seen] { cluster_.remember(job); });
@@ -147,7 +149,8 @@ class Daemon {
       for (Visit& visit : std::exchange(late_, {})) take(visit);
     serve();
     measure();
-    reloading_ = reloading_ || (late_.empty() && surroundings_.reload_asked());
+    if (late_.empty() && record_.lost().empty())  // what is known of jobs stays
+      reloading_ = reloading_ || surroundings_.reload_asked();
     if (record_.try_again()) ++out_;
     if (failed_ || (reloading_ && out_ > 0)) return;
     if (std::exchange(reloading_, false)) return reload();
@@ -200,8 +203,8 @@ class Daemon {
   }
 
   void take(Foreseen& foreseen) {
-    const std::string wrong = foresight_.take(std::move(foreseen.forecast));
-    if (!wrong.empty()) surroundings_.report(wrong);
+    if (const std::string wrong = foresight_.take(std::move(foreseen.forecast)); !wrong.empty())
+      surroundings_.report(wrong);
   }
 
   /// Twice a second, for whoever asks.
@@ -213,7 +216,7 @@ class Daemon {
     texts_.keep_at_most(loop_->jobs().all().size());
     constexpr std::uint64_t seldom = 20, rarely = 120;
     if (++measures_ % seldom == 0) studies_.try_again();
-    if (measures_ % rarely == 0) {
+    if (measures_ % rarely == 0 && has_past_) {
       desk_.probes().keep_only(loop_->jobs());
       keeper_.ask(keeping(desk_.probes(), loop_->lives(), configuration_.state_dir));
     }
@@ -286,7 +289,6 @@ class Daemon {
   void take(Learned& learned) {
     if (learned.loop == loops_) step(learned.studied);
   }
-
   void take(Visit& visit) {
     const std::string asker = visit.request.caller.user;
     visits_.put(asker, std::move(visit));
@@ -397,7 +399,6 @@ class Daemon {
       give_back_memory();  // the first one is large
     });
   }
-  /// It may take long: time goes on meanwhile.
   void carry_out(live::Examine& examine) {
     asked_.make(loops_, std::move(examine.study), readings_.asker());
   }
@@ -462,6 +463,7 @@ class Daemon {
   SimTime now_;
   std::size_t out_ = 0;  // effects whose events are still to come
   bool over_ = false, ticked_ = false;
+  bool has_past_ = false;   // the loop was made of what the journal holds
   bool reloading_ = false;  // once what is out has come back
   Turns<Visit> visits_;
   std::vector<Visit> late_;  // who would change something, until it is reloaded and has read

@@ -153,11 +153,12 @@ void believe(const Question& question, const eta::RunTimeModel& model, QueueSnap
   }
 }
 
-std::optional<eta::ToldProgress> progress_of(const live::Life& life, const SeenJob& job) {
+std::optional<eta::ToldProgress> progress_of(const live::Life& life, const SeenJob& job,
+                                             SimTime now) {
   if (!life.log || !life.log->remaining_s || !life.looked || !job.started) return std::nullopt;
   const SimTime written = std::min(life.log->written.value_or(*life.looked), *life.looked);
   const double ran_s = FractionalSeconds(written - *job.started).count();
-  if (ran_s <= 0 || *life.looked - written > queue::oldest_log) return std::nullopt;
+  if (ran_s <= 0 || std::max(now, *life.looked) - written > queue::oldest_log) return std::nullopt;
   if (!queue::accounts_for(life.log->accounted_s, ran_s)) return std::nullopt;
   return eta::ToldProgress{.ran_s = ran_s, .left_s = *life.log->remaining_s};
 }
@@ -228,7 +229,7 @@ std::map<std::string, double> Forecasts::used_gpu_s(SimTime now) const {
   return used;
 }
 
-KnownRuns known_runs(const live::Jobs& jobs, const live::Lives& lives) {
+KnownRuns known_runs(const live::Jobs& jobs, const live::Lives& lives, SimTime now) {
   KnownRuns runs;
   auto next = jobs.all().begin();
   const auto end = jobs.all().end();
@@ -241,7 +242,7 @@ KnownRuns known_runs(const live::Jobs& jobs, const live::Lives& lives) {
     if (life.code && life.code->gives_length && life.code->prediction &&
         life.code->p50 > FractionalSeconds(0))
       run.advised = life.code->prediction->distribution;
-    if (job.phase == JobPhase::running) run.progress = progress_of(life, job);
+    if (job.phase == JobPhase::running) run.progress = progress_of(life, job, now);
     if (run.advised || run.progress) runs.emplace(id, run);
   }
   return runs;

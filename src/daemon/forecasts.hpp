@@ -106,7 +106,7 @@ class Forecasts {
 /// Of those that wait; none where nobody is told who goes first, or all is as it should be.
 [[nodiscard]] Wishes wishes_of(const live::Loop& loop);
 /// By advice and logs.
-[[nodiscard]] KnownRuns known_runs(const live::Jobs& jobs, const live::Lives& lives);
+[[nodiscard]] KnownRuns known_runs(const live::Jobs& jobs, const live::Lives& lives, SimTime now);
 
 /// Corrected by what came of earlier ones, and noted there. Errors: those of forecast_queue().
 [[nodiscard]] Result<Forecast> forecast_of(std::unique_ptr<Question> asked,

@@ -114,7 +114,7 @@ struct Looked : Three {
     (void)jobs.take(listing);
     live::Lives lives;
     lives.recall(id, life);
-    return known_runs(jobs, lives);
+    return known_runs(jobs, lives, listing.now);
   }
 };
 
@@ -139,7 +139,8 @@ TEST_CASE("a log tells what is left of the run that its counters account for") {
   here.life.submitted = here.listing.jobs[0].submitted;
   here.life.log->written = at(Three::now_s - 4000);
   here.life.log->accounted_s = {5000};
-  CHECK(here.known().empty());  // too long ago
+  here.life.looked = at(Three::now_s - 3900);  // nobody has read it since
+  CHECK(here.known().empty());                 // too long ago
 }
 
 TEST_CASE("advice counts in a forecast where its user was given a length") {

@@ -26,9 +26,10 @@ bool Foresight::foresee(Listing& listing, const Host& host) {
   asked.decide = [this, decide = asked.decide](const View& view, Plan& plan) mutable {
     if (!stopped_) decide(view, plan);
   };
+  KnownRuns runs = known_runs(host.loop.jobs(), host.loop.lives(), listing.now);
   worker_.ask([this, listing = std::move(listing), ended = std::exchange(ended_, {}),
                asked = std::move(asked), half_life = host.half_life, wishes = wishes_of(host.loop),
-               runs = known_runs(host.loop.jobs(), host.loop.lives())]() mutable {
+               runs = std::move(runs)]() mutable {
     if (!std::exchange(knows_past_, true)) learn_past(listing.now, ended);
     for (const SeenJob& job : ended) {
       forecasts_.note(job);

@@ -50,13 +50,15 @@ void Record::append(journal::Batch batch) {
 }
 
 bool Record::try_again() {
-  if (lost_.empty() || clock_.now() < next_try_) return false;
-  next_try_ = clock_.now() + pause;
+  if (lost_.empty() || is_trying_ || clock_.now() < next_try_) return false;
+  is_trying_ = true;
   writer_.ask([this] { ways_.tell(Reopened{open_file()}); });
   return true;
 }
 
 Result<void> Record::take(const Reopened& reopened) {
+  is_trying_ = false;
+  next_try_ = clock_.now() + pause;
   if (!reopened.result) return lose(reopened.result.error());
   lost_.clear();
   ways_.report("records again");

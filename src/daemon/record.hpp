@@ -58,6 +58,7 @@ class Record {
   Clock clock_;
   Ways ways_;
   std::string lost_;
+  bool is_trying_ = false;  // a Reopened is still to come
   std::chrono::nanoseconds next_try_{};
   std::unique_ptr<journal::Journal> journal_;
   Worker writer_;  // last: it uses what stands above

@@ -80,8 +80,10 @@ Actions::Actions(Settings settings, Restored restored)
 bool Actions::is_outdated(const Action& action) const {
   const Mode mode = mode_of(area_of(action.call));
   const ActionKind kind = action.call.kind;
-  const bool is_planned_once = kind == ActionKind::requeue_excluding ||
-                               kind == ActionKind::annotate || kind == ActionKind::notify;
+  using enum ActionKind;
+  const bool is_planned_once = kind == requeue_excluding || kind == annotate || kind == notify ||
+                               kind == drain_node ||
+                               (kind == test_nodes && action.call.text.empty());
   const bool waits_needlessly =
       mode == Mode::act && action.mode == Mode::approve && !is_planned_once;
   return settings_.rules.obeys_modes && (mode < Mode::approve || waits_needlessly);
