@@ -68,6 +68,7 @@ TEST_CASE("whoever asks for advice is told what the command line tells, by his r
   asked.job.command = "python train.py";
   asked.job.gpus = 4;
   asked.user = "ann";
+  asked.submit_s = 10'000;
   const Facts read = testing::need(service::read_facts(site.session(), asked.job));
   for (int i = 1; i <= 4; ++i) {
     SeenJob run = testing::training_job(std::to_string(i), std::int64_t{1000} * i);

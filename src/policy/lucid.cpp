@@ -68,14 +68,14 @@ class Lucid {
     }
     for (const std::uint32_t node : view.nodes) follow(view, node);
     for (const JobId id : view.arrived) enter(view, id);
-    bool is_due = view.now >= serve_at_ || has_news(view);
+    bool is_due = view.now < watch_.next() || view.now >= serve_at_ || has_news(view);
     for (; const auto pair = watch_.next_to_cancel(view); is_due = true) cancel(view, plan, *pair);
     if (is_due) serve(view, plan);
     plan.wake_at(std::min(serve_at_, watch_.next()));
   }
 
  private:
-  /// Where it was called for its watch alone it serves nobody: what is best changes with time, and
+  /// Where it is called for its watch alone it serves nobody: what is best changes with time, and
   /// nobody's turn is to hang on when a pair is looked at.
   static bool has_news(const View& view) {
     return !view.adopted.empty() || !view.ended.empty() || !view.withdrawn.empty() ||
