@@ -274,9 +274,10 @@ Result<std::vector<std::int64_t>> actions_about(const JournalFile& file, const s
   if (!database) return tl::unexpected(database.error());
   std::vector<std::int64_t> ids;
   {
+    const std::string about = "\"job\":" + in_one_line(Document(job));  // as long as rows
     Query rows(**database,
                "SELECT id FROM actions WHERE instr(body, ?) > 0 ORDER BY id DESC LIMIT ?");
-    rows.bind("\"job\":" + in_one_line(Document(job))).bind(static_cast<std::int64_t>(most));
+    rows.bind(about).bind(static_cast<std::int64_t>(most));
     while (rows.next()) ids.push_back(rows.integer(0));
   }
   if (auto read = (*database)->take_error(); !read) return tl::unexpected(read.error());
