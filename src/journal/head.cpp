@@ -40,8 +40,8 @@ std::optional<Head> head_in(std::string_view line) {
     if (!number) return std::nullopt;
     numbers.at(i) = *number;
   }
-  const Head head{numbers[0], numbers[1], numbers[2], numbers[3],
-                  words[4] == "-" ? "" : std::string(words[4])};
+  Head head{numbers[0], numbers[1], numbers[2], numbers[3],
+            words[4] == "-" ? "" : std::string(words[4])};
   if (line_of(head) != line) return std::nullopt;
   return head;
 }
@@ -49,8 +49,6 @@ std::optional<Head> head_in(std::string_view line) {
 tl::unexpected<Error> failed(const std::string& path) {
   return fail(ErrorCode::unavailable, fmt::format("{}: {}", path, std::strerror(errno)));
 }
-
-constexpr const char* counter = "changes";  // its name among what is kept
 
 }  // namespace
 
@@ -60,7 +58,7 @@ Head head_of(Database& database) {
       row.next())
     head = {0, row.integer(0), row.integer(1), row.integer(2), row.text(3)};
   Query row(database, "SELECT CAST(value AS INTEGER) FROM kept WHERE name = ?");
-  if (row.bind(counter).next()) head.changes = row.integer(0);
+  if (row.bind(counter_name).next()) head.changes = row.integer(0);
   return head;
 }
 
@@ -68,7 +66,7 @@ void count_change(Database& database) {
   Query(database,
         "INSERT INTO kept VALUES (?, '1') ON CONFLICT DO UPDATE SET "
         "value = CAST(CAST(value AS INTEGER) + 1 AS TEXT)")
-      .bind(counter)
+      .bind(counter_name)
       .run();
 }
 

@@ -23,6 +23,9 @@ struct Head {
   bool operator==(const Head&) const = default;
 };
 
+/// Of the number of changes among what is kept.
+inline constexpr const char* counter_name = "changes";
+
 /// How far this journal has come.
 [[nodiscard]] Head head_of(sqlite::Database& database);
 /// In words, what the journal lacks of what was on record, or has otherwise; "": nothing.

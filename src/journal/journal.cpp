@@ -291,7 +291,8 @@ Result<std::optional<std::string>> Journal::kept(const std::string& name) {
 
 Result<std::map<std::string, std::string>> Journal::all_kept() {
   if (broken_) return tl::unexpected(*broken_);
-  Query rows(*database_, "SELECT name, value FROM kept WHERE name != 'changes'");
+  Query rows(*database_, "SELECT name, value FROM kept WHERE name != ?");
+  rows.bind(counter_name);
   std::map<std::string, std::string> all;
   while (rows.next()) all[rows.text(0)] = rows.text(1);
   return unless_failed<std::map<std::string, std::string>>(*database_, std::move(all));

@@ -6,6 +6,7 @@
 /// without a test behind each line and cannot be half done.
 
 #include <chrono>
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -88,6 +89,8 @@ class Query {
   Query& bind(double value);
   /// The bytes must live until the query is gone.
   Query& bind(std::string_view text);
+  template <std::same_as<std::string> Temporary>
+  Query& bind(Temporary&& text) = delete;  // it is gone before the query
   Query& bind_blob(std::string_view bytes);
   Query& bind_null();
   Query& bind(const std::optional<std::int64_t>& value);
