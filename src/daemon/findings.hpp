@@ -13,7 +13,7 @@
 namespace schedmate::daemon {
 
 /// Of schedmate.progress.v1 with the file that it was read from.
-[[nodiscard]] live::LogFound log_found(const Document& progress);
+[[nodiscard]] live::LogFound log_found(const Document& document);
 /// Of schedmate.diagnosis.v1.
 [[nodiscard]] live::CauseFound cause_found(const Document& diagnosis);
 /// Of a reader's answer: with the step that the log shows last, however the job was looked at
