@@ -19,6 +19,7 @@ namespace schedmate::replay {
 namespace {
 
 constexpr Connector::Deadline at_once{1000};
+constexpr Seconds day{86400};
 
 class Server {
  public:
@@ -63,12 +64,14 @@ class Server {
     }
   }
 
-  void follow_clock() {
-    if (options_.speed == 0) return;
+  SimTime by_clock() const {
     const auto passed =
         std::chrono::duration_cast<std::chrono::milliseconds>(options_.clock.now() - began_);
-    const SimTime now = first_ + Seconds(passed.count() * options_.speed / 1000);
-    if (now > cluster_.now()) cluster_.advance(now);
+    return first_ + Seconds(passed.count() * options_.speed / 1000);
+  }
+  void follow_clock() {
+    if (options_.speed == 0) return;
+    if (const SimTime now = by_clock(); now > cluster_.now()) cluster_.advance(now);
   }
 
   Document answer_to(const std::string& line) {
@@ -126,9 +129,11 @@ class Server {
   }
 
   Document advance(SimTime to) {
-    const SimTime next = cluster_.next_instant();
-    if (options_.speed == 0 && std::min(to, next) != never && std::min(to, next) >= cluster_.now())
-      cluster_.advance(std::min(to, next));
+    const SimTime next = options_.speed == 0 ? cluster_.next_instant() : cluster_.now() + day;
+    if (const SimTime now = std::min(to, next); now != never && now >= cluster_.now()) {
+      cluster_.advance(now);
+      if (options_.speed != 0) first_ += now - by_clock();  // whose clock goes on from there
+    }
     const SimTime after = cluster_.next_instant();
     return {{"now_s", seconds_of(cluster_.now())},
             {"next_s", after == never ? Document(nullptr) : Document(seconds_of(after))}};

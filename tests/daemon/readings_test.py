@@ -45,15 +45,23 @@ class TellingCluster:
         for job in answer.get("jobs", []):
             job.update(self.told)
 
+    def before(self, send):
+        """What is sent to the replay before it is asked next."""
+
     def serve(self):
         while True:
             client, _ = self.door.accept()
             behind = socket.socket(socket.AF_UNIX)
             behind.connect(self.real)
             asked, answers = client.makefile("rb"), behind.makefile("rb")
-            for line in asked:
+
+            def send(line):
                 behind.sendall(line)
-                answer = json.loads(answers.readline())
+                return json.loads(answers.readline())
+
+            for line in asked:
+                self.before(lambda request: send(json.dumps(request).encode() + b"\n"))
+                answer = send(line)
                 self.tell(answer)
                 client.sendall(json.dumps(answer).encode() + b"\n")
 
