@@ -23,7 +23,7 @@ struct Head {
   bool operator==(const Head&) const = default;
 };
 
-/// Of the number of changes among what is kept.
+/// Name of the counter of changes among what is kept.
 inline constexpr const char* counter_name = "changes";
 
 /// How far this journal has come.

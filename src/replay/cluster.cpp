@@ -232,13 +232,16 @@ Listing ReplayCluster::changes(SimTime ended_since, std::int64_t version) const 
   listing.version = version_;
   listing.now = now_;
   listing.ended_since = ended_since;
+  std::vector<const SeenJob*> changed;
   std::set<std::uint32_t> rows = present_;
   for (auto ended = ended_.lower_bound(ended_since); ended != ended_.end(); ++ended)
     rows.insert(ended->second);
   for (const std::uint32_t row : rows)
-    if (const Shown& job = jobs_.at(row); job.version > version) listing.jobs.push_back(job.seen);
+    if (const Shown& job = jobs_.at(row); job.version > version) changed.push_back(&job.seen);
   // Rows that were submitted besides stand behind those of the trace.
-  std::ranges::stable_sort(listing.jobs, {}, &SeenJob::submitted);
+  std::ranges::stable_sort(changed, {}, &SeenJob::submitted);
+  listing.jobs.reserve(changed.size());
+  for (const SeenJob* job : changed) listing.jobs.push_back(*job);
   if (nodes_version_ <= version) return listing;
   for (const Vc& vc : vcs_)
     for (std::uint32_t node = 0; node < vc.reasons.size(); ++node)

@@ -5,9 +5,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <ranges>
+#include <set>
 
 #include "base/table.hpp"
 #include "base/words.hpp"
@@ -198,6 +200,32 @@ std::string live_cluster_text(const Document& cluster, const ScreenStyle& style,
     text += style.fit(order) + "\n";
   if (!all_nodes) text += "\n" + partitions_table(cluster, style);
   return text + nodes_table(cluster, style, all_nodes);
+}
+
+std::string undecided_text(const std::vector<Document>& actions, std::int64_t now_s,
+                           const ScreenStyle& style) {
+  constexpr std::array<std::string_view, 4> on_nodes = {"drain_node", "undrain_node", "test_nodes",
+                                                        "requeue_excluding"};
+  constexpr std::int64_t day_s = 86'400;
+  constexpr std::size_t most = 8;
+  std::set<std::string> newer;
+  std::vector<Document> undecided;
+  for (const Document& action : actions) {
+    const std::string kind = word(action, "kind");
+    if (std::ranges::find(on_nodes, kind) == on_nodes.end() ||
+        !newer.insert(kind + targets(action) + place_of_call(action)).second)
+      continue;
+    const Document& steps = list_of(action, "steps");
+    const auto when_s = steps.empty() ? std::nullopt : whole(steps.back(), "when_s");
+    if (word(action, "state") == "expired" && when_s && *when_s > now_s - day_s)
+      undecided.push_back(action);
+  }
+  if (undecided.empty()) return "";
+  const std::string title = fmt::format(
+      "{} that nobody decided on in time, within a day (schedmate actions --state expired)",
+      counted(std::ssize(undecided), "action"));
+  undecided.resize(std::min(undecided.size(), most));
+  return "\n" + styled(Style::yellow, style.fit(title)) + "\n" + actions_text(undecided, style, 0);
 }
 
 std::string actions_text(const std::vector<Document>& actions, const ScreenStyle& style,

@@ -16,6 +16,10 @@ namespace schedmate::screen {
 [[nodiscard]] std::string live_cluster_text(const Document& cluster, const ScreenStyle& style,
                                             bool all_nodes);
 
+/// Of actions, newest first, those about bad nodes that nobody decided on in time, within a day
+/// before `now_s`, and that were not planned anew; "": none.
+[[nodiscard]] std::string undecided_text(const std::vector<Document>& actions, std::int64_t now_s,
+                                         const ScreenStyle& style);
 /// Actions, newest first, at most `most`; 0 = all.
 [[nodiscard]] std::string actions_text(const std::vector<Document>& actions,
                                        const ScreenStyle& style, std::size_t most);

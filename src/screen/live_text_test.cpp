@@ -4,6 +4,7 @@
 /// its values replaced by others, is shown without a fault, in 80 columns, without controls.
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <fstream>
@@ -151,6 +152,41 @@ TEST_CASE("the cluster says what an order would change, where one is wished for"
     Document document = cluster;
     int budget = 120;
     with_each_replaced(document, document["order_effect"], other, budget);
+  }
+}
+
+TEST_CASE("actions that nobody decided on in time are told for a day, unless planned anew") {
+  constexpr std::int64_t now_s = 1'764'126'000;
+  const auto action = [](std::int64_t id, const char* node, const char* state, std::int64_t when_s,
+                         const char* kind = "drain_node") {
+    return Document{{"id", id},
+                    {"kind", kind},
+                    {"state", state},
+                    {"mode", "approve"},
+                    {"target", {fmt::format("node {}", node)}},
+                    {"why", {"4 ECC failures"}},
+                    {"call", {{"nodes", {{{"node", node}}}}}},
+                    {"steps", {{{"when_s", when_s}}}}};
+  };
+  const auto text = [&](const std::vector<Document>& actions) {
+    return undecided_text(actions, now_s, eighty());
+  };
+  CHECK(text({}).empty());
+  const Document expired = action(4, "n3", "expired", now_s - 3600);
+  CHECK(text({expired}).contains("1 action that nobody decided on in time"));
+  CHECK(text({expired}).contains("4 ECC failures"));
+  CHECK(text({expired, action(3, "n3", "expired", now_s - 7200)}).contains("1 action that"));
+  CHECK(text({expired, action(3, "n4", "expired", now_s - 7200)}).contains("2 actions that"));
+  CHECK(text({action(5, "n3", "waiting", now_s), expired}).empty());
+  CHECK(text({action(4, "n3", "expired", now_s - 90'000)}).empty());
+  CHECK(text({action(4, "n3", "verified", now_s)}).empty());
+  CHECK(text({action(4, "n3", "expired", now_s, "set_order")}).empty());
+  for (const char* const key : {"id", "kind", "state", "target", "why", "call", "steps"}) {
+    Document other = expired;
+    other[key] = 1e300;
+    CHECK_NOTHROW(text({other, expired}));
+    other.erase(key);
+    CHECK_NOTHROW(text({other, expired}));
   }
 }
 

@@ -92,6 +92,8 @@ class Query {
   template <std::same_as<std::string> Temporary>
   Query& bind(Temporary&& text) = delete;  // it is gone before the query
   Query& bind_blob(std::string_view bytes);
+  template <std::same_as<std::string> Temporary>
+  Query& bind_blob(Temporary&& bytes) = delete;
   Query& bind_null();
   Query& bind(const std::optional<std::int64_t>& value);
   Query& bind(const std::optional<double>& value);

@@ -352,7 +352,7 @@ def main(daemon, reader, trace):
     begun = access.json("operator", "changes")["last"]
     jobs, actions = made(site, access, folder)
     if has_reader:
-        site.wait(lambda: "error" in seen(access, "operator", f"jobs/{jobs['failed']}"), "it is known why it has failed")
+        site.wait(lambda: {"error", "code"} <= seen(access, "operator", f"jobs/{jobs['failed']}"), "it is known what it was and why it has failed")
         suspected(access, jobs["failed"])
     where_they_should(access, jobs, actions, has_reader)
     lists(access, jobs)

@@ -135,12 +135,8 @@ def reloaded(daemon, trace):
     text = site.config.read_text()
     site.config.write_text(text + '[mode]\norder = "loud"\n')
     each.send_signal(signal.SIGHUP)
-    said = b""
-    for line in each.stderr:
-        said += line
-        if b"goes on with the old settings" in line:
-            break
-    expect("settings that are wrong change nothing", b"goes on" in said and site.ask("GET", "/api/v1/cluster")[1]["modes"]["order"] == "shadow"
+    said = site.said_by(each, b"goes on with the old settings")
+    expect("settings that are wrong change nothing", site.ask("GET", "/api/v1/cluster")[1]["modes"]["order"] == "shadow"
            and (site.state / "replay.jsonl").read_text() == "")
     in_state = lambda state: site.ask("GET", f"/api/v1/actions?state={state}")[1].get("actions", [])
     site.config.write_text(text + '[mode]\norder = "approve"\n')

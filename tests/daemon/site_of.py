@@ -5,6 +5,7 @@ import hashlib
 import http.client
 import http.server
 import json
+import os
 import pathlib
 import pwd
 import secrets
@@ -148,6 +149,19 @@ class Site:
         for each in (*daemons, self.replay):
             each.terminate()
             each.wait()
+
+    def said_by(self, process, words):
+        """What it has said on standard error, once that holds these words."""
+        said = bytearray()
+        os.set_blocking(process.stderr.fileno(), False)
+
+        def holds():
+            said.extend(process.stderr.read() or b"")
+            return words in said
+
+        self.wait(holds, f"it says {words!r}")
+        os.set_blocking(process.stderr.fileno(), True)
+        return bytes(said)
 
     @staticmethod
     def wait(holds, what, seconds=60):
