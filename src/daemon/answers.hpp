@@ -53,8 +53,9 @@ struct State {
   bool starts_jobs = false;            ///< the cluster starts none itself
   HistoryEnds ends{};                  ///< of jobs
   WorkerDesk::Counts readings{};       ///< for which workers are configured
-  std::string trouble{};  ///< why the cluster is not seen, so all this is old; "": it is
-  std::string stopped{};  ///< why nothing is called; "": there is no such reason
+  std::string trouble{};          ///< why the cluster is not seen, so all this is old; "": it is
+  std::string stopped{};          ///< why nothing is called; "": there is no such reason
+  std::uint64_t loop_number = 0;  ///< of `loop`: each reload begins another one
 };
 
 /// Whose jobs there are, by id: for other threads.

@@ -105,8 +105,7 @@ SeenActions Archive::seen_by(const Caller& caller, const State& state) {
 
 /// Made once for each reading of the cluster.
 std::shared_ptr<const JobOwners> Archive::owners(const State& state) {
-  const std::pair<const live::Loop*, std::uint64_t> reading{&state.loop,
-                                                            state.loop.counts().readings};
+  const std::pair reading{state.loop_number, state.loop.counts().readings};
   if (owners_ == nullptr || reading != owners_of_) {
     auto made = std::make_shared<JobOwners>();
     for (const auto& [id, attempt] : state.loop.jobs().all())

@@ -52,8 +52,8 @@ class Archive {
   SeenActions seen_by(const Caller& caller, const State& state);
   std::shared_ptr<const JobOwners> owners(const State& state);
 
-  std::shared_ptr<const JobOwners> owners_;  // of the loop's thread
-  std::pair<const live::Loop*, std::uint64_t> owners_of_;
+  std::shared_ptr<const JobOwners> owners_;            // of the loop's thread
+  std::pair<std::uint64_t, std::uint64_t> owners_of_;  // number of the loop, its readings
   std::string journal_;
   FoundHistory history_;   // of worker_'s thread
   Worker worker_, pages_;  // last: they use what stands above

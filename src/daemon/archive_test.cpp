@@ -6,8 +6,11 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "base/output.hpp"
 #include "base/own_files.hpp"
@@ -16,7 +19,9 @@
 #include "daemon/past_job.hpp"
 #include "http/exchange.hpp"
 #include "http/options.hpp"
+#include "http/routes.hpp"
 #include "journal/journal.hpp"
+#include "live/loop.hpp"
 #include "tests/support/cluster_site.hpp"
 #include "tests/support/fixed_clock.hpp"
 #include "tests/support/made_actions.hpp"
@@ -240,6 +245,49 @@ struct Kept {
         .status;
   }
 };
+
+/// What is shown to bob where a loop, at the place of the one before, has read that job 9 is this
+/// user's.
+Document page_for_bob(Kept& kept, std::optional<live::Loop>& loop, std::uint64_t number,
+                      const std::string& owner) {
+  Listing listing{.version = 1, .now = at(1000), .jobs = {}, .ended_since = {}, .nodes = {}};
+  SeenJob& job = listing.jobs.emplace_back();
+  job.id = "9";
+  job.submitted = at(100);
+  job.user = owner;
+  job.partition = "a";
+  job.gpus = 1;
+  listing.nodes.push_back({.name = "a-0", .partition = "a", .gpus = 8, .reason = ""});
+  loop.emplace(live::LoopOptions(), live::Past(), at(1000));
+  for (const live::Effect& effect : loop->step(live::Ticked{}, at(1000)))
+    if (const auto* const list = std::get_if<live::List>(&effect))
+      static_cast<void>(loop->step(live::Listed{list->number, listing}, at(1000)));
+  REQUIRE(loop->counts().readings == 1);
+  JobTexts texts;
+  State state{.loop = *loop,
+              .texts = texts,
+              .history = ClusterHistory(),
+              .job_actions = JobActions(),
+              .now = at(1000),
+              .journal = kept.path};
+  state.loop_number = number;
+  http::Request request;
+  const std::vector<std::string> parts = {"api", "v1", "actions"};
+  request.route = http::match_route(http::Method::get, parts).route;
+  request.caller = {.user = "bob"};
+  REQUIRE(request.route != nullptr);
+  const auto reply =
+      reply_to([&](const auto& answer) { REQUIRE(kept.archive->take(request, answer, state)); });
+  REQUIRE(reply.status == 200);
+  return Document::parse(*reply.body);
+}
+
+TEST_CASE("after a reload it counts whose job it is now") {
+  Kept kept;
+  std::optional<live::Loop> loop;
+  CHECK(page_for_bob(kept, loop, 1, "bob")["actions"].size() > 100);
+  CHECK(page_for_bob(kept, loop, 2, "ann")["actions"].empty());
+}
 
 TEST_CASE("a page of actions has a thousand of them, whatever is asked for, and all are reached") {
   Kept kept;

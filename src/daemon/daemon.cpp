@@ -199,9 +199,9 @@ class Daemon {
             studies_.ends(),
             readings_.of_workers(),
             health_.trouble(),
-            health_.stopped()};
+            health_.stopped(),
+            before_ ? loops_ - 1 : loops_};
   }
-
   void take(Foreseen& foreseen) {
     if (const std::string wrong = foresight_.take(std::move(foreseen.forecast)); !wrong.empty())
       surroundings_.report(wrong);
