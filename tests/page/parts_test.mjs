@@ -34,7 +34,7 @@ process.on("exit", () => rmSync(folder, { recursive: true }));
 cpSync(new URL("../../src/page/files", import.meta.url), folder, { recursive: true });
 writeFileSync(join(folder, "package.json"), '{"type": "module"}');
 const load = (name) => import(pathToFileURL(join(folder, `${name}.js`)));
-const [words, plot, parts, { store }, { view: cluster }, { view: ledger }, { action_row }] =
+const [words, plot, parts, { read_older_actions, store }, { view: cluster }, { view: ledger }, { action_row, is_found, view: actions }] =
   await Promise.all(["words", "plot", "job_parts", "store", "cluster", "ledger", "actions"].map(load));
 
 const now_s = 1_600_000_000;
@@ -117,6 +117,46 @@ const tests = {
     assert.equal(by("schedmate", "root (uid 0)", "schedmate"), "root (uid 0)");
     assert.equal(by("schedmate", "schedmate"), "schedmate");
   },
+  "actions are found by what they do, to what, why and by whom"() {
+    const action = { id: 17, kind: "drain_node", state: "verified", call: { nodes: [{ node: "n3", gpus: [] }] }, why: ["Xid 79", "4 ECC errors"], steps: [{ by: "olga@site", note: "seen drained" }] };
+    for (const text of ["", "n3", "DRAIN", "17", "ecc", "olga n3", "seen verified"]) assert.ok(is_found(action, text), text);
+    for (const text of ["n4", "olga n4", "18", "ann"]) assert.ok(!is_found(action, text), text);
+    assert.ok(is_found({ id: 1, kind: "submit" }, "submit"));
+  },
+  "the list of actions has the newest, and a way to the others"() {
+    const each = (id) => [id, { id, kind: "start", state: "verified", call: { job: `j${id}` }, steps: [{ by: "schedmate", when_s: now_s }] }];
+    const show = (...ids) => {
+      store.actions.clear();
+      for (const id of ids) store.actions.set(...each(id));
+      return text_of(actions);
+    };
+    store.actions_known = true;
+    assert.match(show(7, 8), /2 actions.*Show older actions/);
+    assert.doesNotMatch(show(1, 2), /Show older/);
+    assert.match(show(...Array.from({ length: 201 }, (_, i) => i + 1)), /the newest 200 of 201.*Show older actions/);
+    store.actions.clear();
+    assert.doesNotMatch(text_of(actions), /Show older/);
+    store.actions_known = false;
+  },
+  async "older actions come on request, as many pages as it takes, and stay"() {
+    const asked = [];
+    const page = (ids, next) => ({ actions: ids.map((id) => ({ id, kind: "start", state: "verified" })), next });
+    const pages = { 2000: page([], 1000), 1000: page([999, 998], 998), 998: page([1], null) };
+    globalThis.sessionStorage = { getItem: () => null };
+    globalThis.fetch = async (url) => {
+      asked.push(Number(new URL(url).searchParams.get("cursor")));
+      return { ok: true, json: async () => pages[asked.at(-1)] };
+    };
+    store.actions.set(2001, {}).set(2000, {});
+    await read_older_actions();
+    assert.deepEqual(asked, [2000, 1000]);
+    assert.deepEqual([...store.actions.keys()], [2001, 2000, 999, 998]);
+    assert.deepEqual([store.actions_kept, store.oldest_action], [4002, 2000]);
+    await read_older_actions();
+    await read_older_actions();
+    assert.deepEqual([asked, store.actions.has(1)], [[2000, 1000, 998], true]);
+    store.actions.clear();
+  },
   "the ledger says when the daemon is gone"() {
     store.ledger = null;
     assert.match(text_of(ledger), /Reading/);
@@ -132,7 +172,7 @@ const tests = {
 };
 for (const [name, test] of Object.entries(tests)) {
   try {
-    test();
+    await test();
   } catch (error) {
     console.error(`FAILED: ${name}\n${error.message}`);
     process.exitCode = 1;

@@ -2,11 +2,13 @@
 // What SchedMate decided, did and would do: why, with which witness, by whom. Operators decide here.
 import { ask, Problem } from "./api.js";
 import { confirm, h, say, show } from "./dom.js";
-import { is_end, readers, store, undoable } from "./store.js";
+import { is_end, read_older_actions, readers, store, undoable } from "./store.js";
 import * as words from "./words.js";
 
 let root = null, open_id = 0, problem = null;
-let filter = { state: "", kind: "" };
+let filter = { state: "", kind: "", text: "" };
+const rows_at_once = 200;
+let most = rows_at_once, is_reading_older = false;
 
 // --- deciding ---------------------------------------------------------------------------------
 const verbs = { approve: "Approve", reject: "Reject", undo: "Undo" };
@@ -110,6 +112,36 @@ function choice(name, label, values, text) {
     h("option", { value: "" }, "all"), values.map((each) => h("option", { value: each }, text(each)))));
 }
 
+/// Whether each word of the search stands in what its row shows, or in another reason or note.
+export function is_found(action, text) {
+  const shown = [action.id, words.action_text(action, true), words.kind_name(action.kind), action.state, ...(action.why || []), last_of(action).note, decided_by(action)].join(" ").toLowerCase();
+  return text.toLowerCase().split(/\s+/).every((word) => shown.includes(word));
+}
+
+/// Rows more of those that fit; where all are shown, older ones are read first.
+async function show_older(fits) {
+  if (fits <= most) {
+    is_reading_older = true;
+    render();
+    try {
+      await read_older_actions();
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      problem = error;
+      say(error.text);
+    }
+    is_reading_older = false;
+  }
+  most += rows_at_once;
+  render();
+}
+
+function older(fits) {
+  const may_read = store.actions_known && store.actions_before !== null && Math.min(...store.actions.keys()) > 1;
+  if (fits <= most && !(may_read && store.actions.size > 0)) return null;
+  return h("p", { "data-key": "older" }, h("button", { type: "button", disabled: is_reading_older, onclick: () => show_older(fits) }, is_reading_older ? "Reading..." : "Show older actions"));
+}
+
 let absent = null;
 async function read_one(id) {
   absent = null;
@@ -127,18 +159,18 @@ function render() {
   const all = [...store.actions.values()].sort((a, b) => b.id - a.id);
   const waiting = all.filter((action) => action.state === "waiting");
   const states = [...new Set(all.map((action) => action.state))].sort(), kinds = [...new Set(all.map((action) => action.kind))].sort();
-  const is_listed = (action) => filter.state || filter.kind || action.state !== "waiting";
-  const fits = all.filter((action) => is_listed(action) && (!filter.state || (filter.state === "open" ? !is_end(action) : action.state === filter.state)) && (!filter.kind || action.kind === filter.kind));
+  const is_listed = (action) => filter.state || filter.kind || filter.text || action.state !== "waiting";
+  const fits = all.filter((action) => is_listed(action) && (!filter.state || (filter.state === "open" ? !is_end(action) : action.state === filter.state)) && (!filter.kind || action.kind === filter.kind) && is_found(action, filter.text));
   const chosen = store.actions.get(open_id);
   const trouble = problem || store.problems.get("actions");
   const table = (rows, label) => h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label }, h("table", { class: "actions" }, action_head(), h("tbody", {}, rows.map(action_row))));
-  const most = 200;
   show(root, h("h1", {}, "Actions"), trouble && trouble.status !== 0 && h("p", { class: "problem", "data-key": "problem" }, trouble.text),
     h("div", { class: "beside" }, h("div", { "data-key": "left" },
       waiting.length > 0 && h("section", { class: "panel alarm", "data-key": "waiting" }, h("h2", {}, store.is_operator() ? "Waiting for you" : "Waiting for an operator", h("small", {}, ` ${waiting.length}`)), table(waiting.slice(0, 50), "Actions that wait")),
       h("section", { "data-key": "all" }, h("div", { class: "list-head" }, h("h2", {}, "On record"), choice("state", "State", ["open", ...states], (each) => each), choice("kind", "Kind", kinds, words.kind_name),
+        h("label", { "data-key": "text" }, "Search ", h("input", { type: "search", autocomplete: "off", spellcheck: "false", placeholder: "node, job, user, reason", oninput: (event) => { filter.text = event.target.value; render(); } })),
         h("span", { class: "soft" }, fits.length > most ? `the newest ${most} of ${words.count(fits.length)}` : words.plural(fits.length, "action"))),
-      fits.length > 0 ? table(fits.slice(0, most), "All actions") : h("p", { class: "soft" }, store.actions_known ? "There is none." : store.reading("actions")))),
+      fits.length > 0 ? table(fits.slice(0, most), "All actions") : h("p", { class: "soft" }, store.actions_known ? "There is none." : store.reading("actions")), older(fits.length))),
     h("div", { class: "side", "data-key": "side" }, chosen ? detail(chosen) : open_id > 0 && absent && h("section", { class: "panel", "data-key": "detail" }, h("h2", {}, `Action ${open_id}`, h("a", { href: "#/actions" }, "Close")), h("p", { class: "problem" }, absent.text)),
       breaker(), chain())));
 }

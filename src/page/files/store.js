@@ -15,6 +15,11 @@ export const store = {
   history: [],         // {at_s, gpus_used, gpus, waiting}: told by the daemon, else seen from here
   actions: new Map(),
   actions_known: false,
+  /// Older ones were read once and are not read again.
+  oldest_action: 0,
+  /// Where older ones go on; undefined: before those that are known, null: there are none.
+  actions_before: undefined,
+  actions_kept: 4 * newest_actions,
   audit: null,         // the last entries; null: not told (yet)
   ledger: null,
   problems: new Map(), // by what was asked: a Problem
@@ -153,7 +158,7 @@ async function read_cluster() {
 
 async function read_actions() {
   const last = Math.max(0, ...store.actions.keys());
-  const oldest_open = Math.min(Infinity, ...[...store.actions.values()].filter((each) => !is_end(each)).map((each) => each.id));
+  const oldest_open = Math.min(Infinity, ...[...store.actions.values()].filter((each) => !is_end(each) && each.id >= store.oldest_action).map((each) => each.id));
   const since = store.actions_known ? Math.min(last, oldest_open - 1) : -newest_actions;
   for (let pages = 0, next = ""; pages < 20 && next !== null; pages += 1) {
     const answer = await ask(`actions?limit=1000&since=${since}${next && `&cursor=${next}`}`);
@@ -161,8 +166,20 @@ async function read_actions() {
     next = answer.next;
   }
   store.actions_known = true;
-  const surplus = store.actions.size - 4 * newest_actions;
+  const surplus = store.actions.size - store.actions_kept;
   if (surplus > 0) for (const id of [...store.actions.keys()].sort((a, b) => a - b).slice(0, surplus)) store.actions.delete(id);
+}
+
+/// The thousand before those that are known, or the next ones that the caller may see.
+export async function read_older_actions() {
+  const known = store.actions.size;
+  store.oldest_action ||= Math.min(...store.actions.keys());
+  for (let pages = 0, next = store.actions_before === undefined ? store.oldest_action : store.actions_before; pages < 20 && next !== null && store.actions.size === known; pages += 1) {
+    const answer = await ask(`actions?limit=1000&cursor=${next}`);
+    for (const action of answer.actions) store.actions.set(action.id, action);
+    store.actions_before = next = answer.next;
+  }
+  store.actions_kept += store.actions.size - known;
 }
 const ends = new Set(["shadowed", "rejected", "expired", "discarded", "failed", "superseded", "undone"]);
 export const undoable = new Set(["set_order", "hold", "drain_node", "annotate"]);
@@ -245,7 +262,7 @@ export function start(on_refused) {
 export function begin_anew() {
   store.jobs.clear();
   store.actions.clear();
-  Object.assign(store, { jobs_known: false, actions_known: false, cluster: null, audit: null, ledger: null,
+  Object.assign(store, { jobs_known: false, actions_known: false, oldest_action: 0, actions_before: undefined, actions_kept: 4 * newest_actions, cluster: null, audit: null, ledger: null,
     history: [], history_told: false, latest_s: 0 });
   store.problems.clear();
   store.version += 1;
