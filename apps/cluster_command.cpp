@@ -2,14 +2,11 @@
 
 /// `schedmate cluster`: nodes, GPUs and queue, as a daemon sees them.
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "apps/daemon_call.hpp"
-#include "screen/fields.hpp"
 #include "screen/live_site_text.hpp"
 
 namespace schedmate {
@@ -20,23 +17,15 @@ struct ClusterFlags {
   bool nodes = false;
 };
 
-std::string undecided(const client::DaemonClient& daemon, const Document& cluster,
-                      const screen::ScreenStyle& style) {
-  const auto answer = client::ask(daemon, {.path = "/api/v1/actions"}, "schedmate.actions.v1");
-  if (!answer)
-    return "\n" + style.fit(fmt::format("actions: not known: {}", answer.error().message)) + "\n";
-  const Document& actions = part(*answer, "actions");
-  if (!actions.is_array()) return "";
-  return screen::undecided_text(actions, screen::whole(cluster, "now_s").value_or(0), style);
-}
-
 Result<int> print_cluster(const CommandCall& call, const ClusterFlags& flags) {
   const auto daemon = client::daemon_of(call.session, flags.which);
   if (!daemon) return tl::unexpected(daemon.error());
+  const client::Call actions{.path = "/api/v1/actions"};
   return show(call, client::ask(*daemon, {.path = "/api/v1/cluster"}, "schedmate.cluster.v1"),
               [&](const Document& cluster, const screen::ScreenStyle& style) {
                 return screen::live_cluster_text(cluster, style, flags.nodes) +
-                       undecided(*daemon, cluster, style);
+                       screen::undecided_text(client::ask(*daemon, actions, "schedmate.actions.v1"),
+                                              cluster, style);
               });
 }
 

@@ -46,11 +46,6 @@ std::optional<std::int64_t> cluster_now(const client::DaemonClient& daemon) {
   return cluster ? screen::whole(*cluster, "now_s") : std::nullopt;
 }
 
-std::optional<std::int64_t> cluster_now(const CommandCall& call, const client::WhichDaemon& which) {
-  const auto daemon = client::daemon_of(call.session, which);
-  return daemon ? cluster_now(*daemon) : std::nullopt;
-}
-
 std::string query_of(const Query& query) {
   std::string text;
   for (const auto& [name, value] : query)

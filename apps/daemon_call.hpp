@@ -32,8 +32,6 @@ using ShowDocument =
 
 /// The cluster's clock; empty where the daemon does not tell.
 [[nodiscard]] std::optional<std::int64_t> cluster_now(const client::DaemonClient& daemon);
-[[nodiscard]] std::optional<std::int64_t> cluster_now(const CommandCall& call,
-                                                      const client::WhichDaemon& which);
 
 /// Names and values of a query; those without a value are left out.
 using Query = std::vector<std::pair<std::string_view, std::string>>;

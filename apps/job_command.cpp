@@ -20,7 +20,8 @@ namespace {
 Result<int> print_live_job(const CommandCall& call, const client::WhichDaemon& which,
                            const Document& job) {
   return show(call, job, [&](const Document& document, const screen::ScreenStyle& style) {
-    return screen::live_job_text(document, cluster_now(call, which), style);
+    const auto daemon = client::daemon_of(call.session, which);
+    return screen::live_job_text(document, daemon ? cluster_now(*daemon) : std::nullopt, style);
   });
 }
 

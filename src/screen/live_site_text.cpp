@@ -202,15 +202,18 @@ std::string live_cluster_text(const Document& cluster, const ScreenStyle& style,
   return text + nodes_table(cluster, style, all_nodes);
 }
 
-std::string undecided_text(const std::vector<Document>& actions, std::int64_t now_s,
+std::string undecided_text(const Result<Document>& answer, const Document& cluster,
                            const ScreenStyle& style) {
+  if (!answer)
+    return "\n" + style.fit(fmt::format("actions: not known: {}", answer.error().message)) + "\n";
+  const std::int64_t now_s = whole(cluster, "now_s").value_or(0);
   constexpr std::array<std::string_view, 4> on_nodes = {"drain_node", "undrain_node", "test_nodes",
                                                         "requeue_excluding"};
   constexpr std::int64_t day_s = 86'400;
   constexpr std::size_t most = 8;
   std::set<std::string> newer;
   std::vector<Document> undecided;
-  for (const Document& action : actions) {
+  for (const Document& action : list_of(*answer, "actions")) {
     const std::string kind = word(action, "kind");
     if (std::ranges::find(on_nodes, kind) == on_nodes.end() ||
         !newer.insert(kind + targets(action) + place_of_call(action)).second)

@@ -3,6 +3,7 @@
 
 /// What a daemon tells of its cluster, its actions and itself, for people.
 
+#include <schedmate/result.hpp>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,9 @@ namespace schedmate::screen {
 [[nodiscard]] std::string live_cluster_text(const Document& cluster, const ScreenStyle& style,
                                             bool all_nodes);
 
-/// Of actions, newest first, those about bad nodes that nobody decided on in time, within a day
-/// before `now_s`, and that were not planned anew; "": none.
-[[nodiscard]] std::string undecided_text(const std::vector<Document>& actions, std::int64_t now_s,
+/// Of schedmate.actions.v1, newest first, those about bad nodes that nobody decided on in time,
+/// within a day of schedmate.cluster.v1, and that were not planned anew; "": none.
+[[nodiscard]] std::string undecided_text(const Result<Document>& answer, const Document& cluster,
                                          const ScreenStyle& style);
 /// Actions, newest first, at most `most`; 0 = all.
 [[nodiscard]] std::string actions_text(const std::vector<Document>& actions,

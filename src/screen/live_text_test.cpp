@@ -169,9 +169,11 @@ TEST_CASE("actions that nobody decided on in time are told for a day, unless pla
                     {"steps", {{{"when_s", when_s}}}}};
   };
   const auto text = [&](const std::vector<Document>& actions) {
-    return undecided_text(actions, now_s, eighty());
+    return undecided_text(Document{{"actions", actions}}, {{"now_s", now_s}}, eighty());
   };
   CHECK(text({}).empty());
+  CHECK(undecided_text(fail(ErrorCode::timeout, "no answer\n"), {{"now_s", now_s}}, eighty()) ==
+        "\nactions: not known: no answer?\n");
   const Document expired = action(4, "n3", "expired", now_s - 3600);
   CHECK(text({expired}).contains("1 action that nobody decided on in time"));
   CHECK(text({expired}).contains("4 ECC failures"));
