@@ -138,6 +138,20 @@ const tests = {
     assert.doesNotMatch(text_of(actions), /Show older/);
     store.actions_known = false;
   },
+  "a search of actions stands in its box when one comes back to it"() {
+    const boxes = (node) => (node.attributes.type === "search" ? [node] : node.childNodes.flatMap(boxes));
+    const box = () => {
+      const root = new Node("main");
+      actions.open(root, {});
+      actions.close();
+      return boxes(root)[0];
+    };
+    box().oninput({ target: { value: "n3" } });
+    const again = box();
+    assert.equal(again.value, "n3");
+    again.oninput({ target: { value: "" } });
+    assert.equal(box().value, "");
+  },
   async "older actions come on request, as many pages as it takes, and stay"() {
     const asked = [];
     const page = (ids, next) => ({ actions: ids.map((id) => ({ id, kind: "start", state: "verified" })), next });

@@ -129,8 +129,9 @@ async function show_older(fits) {
       if (!(error instanceof Problem)) throw error;
       problem = error;
       say(error.text);
+    } finally {
+      is_reading_older = false;
     }
-    is_reading_older = false;
   }
   most += rows_at_once;
   render();
@@ -168,7 +169,7 @@ function render() {
     h("div", { class: "beside" }, h("div", { "data-key": "left" },
       waiting.length > 0 && h("section", { class: "panel alarm", "data-key": "waiting" }, h("h2", {}, store.is_operator() ? "Waiting for you" : "Waiting for an operator", h("small", {}, ` ${waiting.length}`)), table(waiting.slice(0, 50), "Actions that wait")),
       h("section", { "data-key": "all" }, h("div", { class: "list-head" }, h("h2", {}, "On record"), choice("state", "State", ["open", ...states], (each) => each), choice("kind", "Kind", kinds, words.kind_name),
-        h("label", { "data-key": "text" }, "Search ", h("input", { type: "search", autocomplete: "off", spellcheck: "false", placeholder: "node, job, user, reason", oninput: (event) => { filter.text = event.target.value; render(); } })),
+        h("label", { "data-key": "text" }, "Search ", h("input", { type: "search", value: filter.text, autocomplete: "off", spellcheck: "false", placeholder: "node, job, user, reason", oninput: (event) => { filter.text = event.target.value; render(); } })),
         h("span", { class: "soft" }, fits.length > most ? `the newest ${most} of ${words.count(fits.length)}` : words.plural(fits.length, "action"))),
       fits.length > 0 ? table(fits.slice(0, most), "All actions") : h("p", { class: "soft" }, store.actions_known ? "There is none." : store.reading("actions")), older(fits.length))),
     h("div", { class: "side", "data-key": "side" }, chosen ? detail(chosen) : open_id > 0 && absent && h("section", { class: "panel", "data-key": "detail" }, h("h2", {}, `Action ${open_id}`, h("a", { href: "#/actions" }, "Close")), h("p", { class: "problem" }, absent.text)),
